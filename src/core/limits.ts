@@ -1,0 +1,92 @@
+import { assert } from './assert';
+
+const second = 1_000;
+const minute = 60 * second;
+
+/** Every bound and default of the system, units last. Sources: formats.md 1, event-graph.md 2 and 3. */
+export const limits = {
+  /** Longest command of a frame, bytes. */
+  commandBytesMax: 255,
+  /** Longest content of an event, bytes (formats.md 1.4). */
+  contentBytesMax: 262_144,
+  /** Longest blob of an event, bytes. */
+  blobBytesMax: 1_024,
+  /** Longest frame payload and WebSocket message, bytes. */
+  messageBytesMax: 1_049_600,
+  /** Longest text a person may send, UTF-8 bytes. */
+  textBytesMax: 16_384,
+  nickBytesMax: 24,
+  channelBytesMax: 24,
+  /** Core message payloads, bytes. */
+  versionBytesMax: 2_043,
+  verackBytesMax: 128,
+  pingBytesMax: 2,
+  nodeIdBytesMax: 64,
+  appNameBytesMax: 32,
+  preReleaseBytesMax: 32,
+  urlBytesMax: 1_024,
+  featureNameBytesMax: 32,
+  featuresMax: 10,
+  externalAddressesMax: 10,
+  /** Event-graph counts. */
+  eventParents: 5,
+  eventRequestIdsMax: 128,
+  eventReplyEventsMax: 128,
+  headerRequestTipsMax: 1_024,
+  headerReplyHeadersMax: 4_096,
+  tipReplyTipsMax: 1_024,
+  eventHeaderBytes: 208,
+  dagNameBytesMax: 20,
+  batchBytesMax: 1_048_576,
+  /** A timestamp may lie this far outside its slot, and a live event this far in the future, ms. */
+  eventTimeDriftMs: minute,
+  /** Link session. */
+  handshakeMs: 10 * second,
+  heartbeatMs: 30 * second,
+  pongMs: 15 * second,
+  requestMs: 15 * second,
+  waitingRequestsMax: 32,
+  unknownCommandsPerMinuteMax: 32,
+  strikesMax: 5,
+  floodEventsMax: 200,
+  floodWindowMs: minute,
+  connectMs: 15 * second,
+  reconnectMinMs: second,
+  reconnectMaxMs: minute,
+  /** Outbox. */
+  outboxBytesMax: 268_435_456,
+  outboxBytesShareOfEstimate: 0.2,
+  leaseMs: 30 * second,
+  backoffFirstMs: 30 * second,
+  backoffRoundsMax: 5,
+  backoffCapMs: 960 * second,
+  backoffJitterShare: 0.25,
+  requiredRelaysMax: 3,
+  /** Trusted clock. */
+  clockSkewAppliedMs: 30 * second,
+  clockAgreementMs: 10 * second,
+  /** Graph. */
+  clientSlotsRetained: 24,
+  relaySlotsRetained: 720,
+  clientGraphBytesMax: 67_108_864,
+  /** Calls to the store. */
+  callMs: 5 * second,
+  callUpgradingMs: 30 * second,
+  batchScriptsMax: 64,
+  batchChangeBytesMax: 512_000,
+  scriptRowsMax: 4_096,
+  callBytesMax: 8_388_608,
+  /** Pages of rows handed to the screen. */
+  pageRowsMax: 200,
+} as const;
+
+assert(
+  limits.messageBytesMax >= limits.contentBytesMax + limits.blobBytesMax + limits.eventHeaderBytes + 64,
+  'a frame holds the largest event with its blob',
+);
+assert(limits.textBytesMax < limits.contentBytesMax, 'the largest text fits the largest content');
+assert(limits.batchBytesMax + 1_024 <= limits.messageBytesMax, 'a batch fits a frame');
+assert(limits.backoffFirstMs * 2 ** limits.backoffRoundsMax === limits.backoffCapMs, 'backoff meets its cap');
+assert(limits.leaseMs <= limits.backoffFirstMs, 'a lease ends before the next round');
+assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
+assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');

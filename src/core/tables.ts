@@ -1,0 +1,202 @@
+import type { AccountId, Bytes, ConversationId, EventId, LogicalId, Slot } from './ids';
+
+/**
+ * Every durable table: its primary key and its indexes, as names of row properties. A row without one of an
+ * index's properties simply is not in that index. All stores (IndexedDB, SQLite, memory) are built from this.
+ */
+export const tables = {
+  meta: { key: ['name'], indexes: {} },
+  accounts: { key: ['account'], indexes: {} },
+  counters: { key: ['account'], indexes: {} },
+  relays: { key: ['account', 'url'], indexes: {} },
+  conversations: { key: ['account', 'conversation'], indexes: {} },
+  drafts: { key: ['account', 'conversation'], indexes: {} },
+  messages: {
+    key: ['account', 'conversation', 'seq'],
+    indexes: { logical: ['account', 'logical'], lane: ['account', 'lane'] },
+  },
+  generations: { key: ['account', 'id'], indexes: {} },
+  slots: { key: ['account', 'slot'], indexes: {} },
+  events: { key: ['account', 'id'], indexes: { slot: ['account', 'slot', 'layer', 'id'] } },
+} as const satisfies Record<string, TableSpec>;
+
+/** Primary key and indexes of one table, each a list of property names. */
+export interface TableSpec {
+  readonly key: readonly string[];
+  readonly indexes: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The version of the tables above; see `MetaRow` of name `schema`. */
+export const schemaVersion = 1;
+
+/** One row of facts about the database itself. */
+export type MetaRow =
+  | { readonly name: 'schema'; readonly schema: number; readonly minReader: number }
+  /** The fencing term of the newest engine: an older one may not write. */
+  | { readonly name: 'engine'; readonly term: number; readonly engine: string };
+
+/** One identity on one network profile. Every other row belongs to exactly one account. */
+export interface AccountRow {
+  readonly account: AccountId;
+  readonly profile: string;
+  /** Sealed record of type 35: nick. */
+  readonly sealed: Bytes;
+  readonly createdAt: number;
+}
+
+/** Numbers of one account that scripts read and write once a batch. */
+export interface CountersRow {
+  readonly account: AccountId;
+  /** Last sequence given to a message, own or received; also the position in the lane. Never reused. */
+  readonly seq: number;
+  /** Bytes the outbox holds: bodies, events, blobs and generation metadata. */
+  readonly outboxBytes: number;
+  /** Entries in the lane. */
+  readonly live: number;
+  /** Time of the last event made here, so that the next is strictly later. */
+  readonly ownTime: number;
+  /** Raised by every change of this account. */
+  readonly revision: number;
+}
+
+/** A relay the account may use. */
+export interface RelayRow {
+  readonly account: AccountId;
+  readonly url: string;
+  readonly addedAt: number;
+}
+
+/** A channel (later also a person). Name and secret are sealed; counts and times are plain. */
+export interface ConversationRow {
+  readonly account: AccountId;
+  readonly conversation: ConversationId;
+  /** Sealed record of type 36: kind, name, optional secret. */
+  readonly sealed: Bytes;
+  readonly createdAt: number;
+  readonly lastSeq: number;
+  readonly lastAt: number;
+  readonly readSeq: number;
+  readonly unread: number;
+}
+
+/** Unsent text of one conversation, sealed record of type 34. */
+export interface DraftRow {
+  readonly account: AccountId;
+  readonly conversation: ConversationId;
+  readonly sealed: Bytes;
+  readonly at: number;
+}
+
+/** What a relay has said of one event, or what we await from it. */
+export interface Intent {
+  readonly relay: string;
+  readonly event: EventId;
+  readonly state: 'pending' | 'leased' | 'accepted' | 'retryable' | 'rejected' | 'cancelled';
+  readonly attempt: number;
+  readonly required: boolean;
+  /** When the state was last changed. */
+  readonly at: number;
+  readonly term?: number;
+  readonly untilMs?: number;
+  readonly reason?: string;
+}
+
+/** One materialised event of an entry. Only the active one keeps its bytes. */
+export interface Generation {
+  readonly id: EventId;
+  readonly slot: Slot;
+  readonly at: number;
+  /** The whole encoded event and its blob, exactly as exposed; dropped once superseded or acknowledged. */
+  readonly event?: Bytes;
+  readonly blob?: Bytes;
+  readonly supersededBy?: EventId;
+}
+
+/** What is left to do for an own message, and what became of it. */
+export interface Operation {
+  readonly generations: readonly Generation[];
+  readonly intents: readonly Intent[];
+  /** Completed or running send rounds, over all generations. */
+  readonly round: number;
+  /** When the next round is due; set with every round. */
+  readonly nextAt?: number;
+  readonly lastRoundAt?: number;
+  readonly parked?: string;
+  /** Evidence that ended the entry: which event, by whom, when. */
+  readonly acked?: { readonly event: EventId; readonly by: string; readonly at: number };
+  readonly droppedAt?: number;
+}
+
+/**
+ * One message of a conversation. An own one is message, entry and operation in one row: it is an entry of the lane
+ * while it has the property `lane`.
+ */
+export interface MessageRow {
+  readonly account: AccountId;
+  readonly conversation: ConversationId;
+  readonly seq: number;
+  readonly logical: LogicalId;
+  /** When this device accepted or received it. */
+  readonly at: number;
+  readonly own: boolean;
+  /** Sealed record of type 32 (own) or 33 (received): nick, text and rebuild fields. */
+  readonly body: Bytes;
+  readonly lane?: number;
+  readonly operation?: Operation;
+  /** Bytes counted for it in `outboxBytes`. */
+  readonly bytes?: number;
+  /** Received only: the event it came in, and the time its author wrote on it. */
+  readonly event?: EventId;
+  readonly time?: number;
+}
+
+/** Finds the entry of one of our own generations. */
+export interface GenerationRow {
+  readonly account: AccountId;
+  readonly id: EventId;
+  readonly conversation: ConversationId;
+  readonly seq: number;
+  readonly slot: Slot;
+}
+
+/** One rotation slot of the graph: its unreferenced tips and its size. */
+export interface SlotRow {
+  readonly account: AccountId;
+  readonly slot: Slot;
+  readonly tips: readonly { readonly id: EventId; readonly layer: number }[];
+  readonly events: number;
+  readonly bytes: number;
+}
+
+/** One event of the graph, whole. */
+export interface EventRow {
+  readonly account: AccountId;
+  readonly id: EventId;
+  readonly slot: Slot;
+  readonly layer: number;
+  readonly time: number;
+  /** The encoded event: 208 header bytes, length, content. */
+  readonly event: Bytes;
+  readonly blob: Bytes;
+  /** Made by this installation. */
+  readonly own: boolean;
+  /** Highest lane position this event builds on; 0 for none (see "Ancestry in constant work"). */
+  readonly covers: number;
+}
+
+/** The row type of every table. */
+export interface Rows {
+  readonly meta: MetaRow;
+  readonly accounts: AccountRow;
+  readonly counters: CountersRow;
+  readonly relays: RelayRow;
+  readonly conversations: ConversationRow;
+  readonly drafts: DraftRow;
+  readonly messages: MessageRow;
+  readonly generations: GenerationRow;
+  readonly slots: SlotRow;
+  readonly events: EventRow;
+}
+
+/** Name of a table. */
+export type TableName = keyof Rows & keyof typeof tables;
