@@ -15,6 +15,8 @@ export const limits = {
   messageBytesMax: 1_049_600,
   /** Longest text a person may send, UTF-8 bytes. */
   textBytesMax: 16_384,
+  /** Longest draft kept, UTF-8 bytes: more than can be sent, so that a refused text is kept whole. */
+  draftBytesMax: 1_048_576,
   nickBytesMax: 24,
   channelBytesMax: 24,
   /** Core message payloads, bytes. */
@@ -72,6 +74,16 @@ export const limits = {
   /** Calls to the store. */
   callMs: 5 * second,
   callUpgradingMs: 30 * second,
+  /** A call id may be repeated this long, and so many finished ones are remembered by a living worker. */
+  callRepeatMs: 10 * minute,
+  callsRememberedMax: 1_024,
+  /** A worker that does not greet in this time is taken for dead. */
+  helloMs: 2 * second,
+  /** A fetch this often keeps a service worker from being stopped. */
+  keepAliveMs: 20 * second,
+  callNameMax: 64,
+  callDepthMax: 16,
+  callsPerFetchMax: 64,
   batchScriptsMax: 64,
   batchChangeBytesMax: 512_000,
   scriptRowsMax: 4_096,
@@ -90,3 +102,5 @@ assert(limits.backoffFirstMs * 2 ** limits.backoffRoundsMax === limits.backoffCa
 assert(limits.leaseMs <= limits.backoffFirstMs, 'a lease ends before the next round');
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');
+assert(limits.helloMs * 2 < limits.callMs, 'a call outlives a worker that never greeted');
+assert(limits.callUpgradingMs < limits.callRepeatMs, 'a call is remembered while it may be repeated');
