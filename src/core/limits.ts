@@ -71,6 +71,12 @@ export const limits = {
   clientSlotsRetained: 24,
   relaySlotsRetained: 720,
   clientGraphBytesMax: 67_108_864,
+  /** Events nobody references yet, in one slot; events that would add another are refused as Busy. */
+  slotTipsMax: 2_048,
+  /** Events forgotten in one transaction: each may be as large as a content may be. */
+  pruneEventsMax: 64,
+  /** Events looked at in one transaction when headers are listed. */
+  headerWalkRowsMax: 1_000,
   /** Calls to the store. */
   callMs: 5 * second,
   callUpgradingMs: 30 * second,
@@ -99,6 +105,11 @@ assert(
 assert(limits.textBytesMax < limits.contentBytesMax, 'the largest text fits the largest content');
 assert(limits.batchBytesMax + 1_024 <= limits.messageBytesMax, 'a batch fits a frame');
 assert(limits.backoffFirstMs * 2 ** limits.backoffRoundsMax === limits.backoffCapMs, 'backoff meets its cap');
+assert(
+  limits.slotTipsMax + limits.headerRequestTipsMax + limits.headerWalkRowsMax <= limits.scriptRowsMax,
+  'a walk over headers fits a script',
+);
+assert(limits.slotTipsMax >= limits.tipReplyTipsMax, 'a slot has room for as many tips as an answer');
 assert(limits.leaseMs <= limits.backoffFirstMs, 'a lease ends before the next round');
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');

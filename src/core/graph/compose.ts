@@ -1,0 +1,61 @@
+import { present } from '../assert';
+import type { Bytes, EventId, Slot } from '../ids';
+import { limits } from '../limits';
+import type { EventRow } from '../tables';
+import { type Ask, type Change, get } from '../transaction';
+import { encodeEvent, eventId, makeEvent } from '../wire/event';
+import { slotOf } from '../wire/profile';
+import { emptySlot, type GraphPlace, insertKnown } from './insert';
+import { knowEvent } from './rules';
+import { byHeight } from './slots';
+
+/** What an own event is made of. */
+export interface OwnEvent {
+  readonly content: Bytes;
+  readonly blob: Bytes;
+  /** Trusted time, unix ms. */
+  readonly now: number;
+  /** Time of the last own event, so that the next is strictly later. */
+  readonly ownTime: number;
+  /** Position of the entry it is a generation of. */
+  readonly covers: number;
+}
+
+/** An own event, made and checked but not stored until `changes` are. */
+export interface Composed {
+  readonly id: EventId;
+  readonly slot: Slot;
+  readonly time: number;
+  /** Exactly the bytes to expose. */
+  readonly event: Bytes;
+  readonly blob: Bytes;
+  readonly row: EventRow;
+  readonly changes: readonly Change[];
+}
+
+/**
+ * Makes an own event in the current slot, on up to five tips, highest layer first (event-graph.md 2.3). `undefined`
+ * when no time of this slot is later than the last own event: the clock went back, or the slot is over.
+ */
+export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undefined> {
+  const slot = slotOf(place.profile, own.now);
+  const time = Math.max(own.now, own.ownTime + 1);
+  if (time < slot || time >= slot + place.profile.rotationMs) return undefined;
+  const { tips } = (yield* get('slots', [place.account, slot])) ?? emptySlot(place, slot);
+  const chosen = tips.toSorted(byHeight).slice(0, limits.eventParents);
+  const layer = present(chosen[0], 'a slot has at least one tip').layer + 1;
+  const made = makeEvent(
+    BigInt(time),
+    chosen.map((tip) => tip.id),
+    BigInt(layer),
+    own.content,
+  );
+  const event = encodeEvent(made);
+  const known = knowEvent(event);
+  if (typeof known === 'string') throw new TypeError(`an own event is broken: ${known}`);
+  // Through the same door as everyone's: what we would refuse from others never leaves here.
+  const entry = { blob: own.blob, own: true, room: Number.POSITIVE_INFINITY, covers: own.covers };
+  const { outcome, changes } = yield* insertKnown(place, slot, known, entry);
+  if (outcome.verdict !== 'inserted') throw new TypeError(`an own event is refused: ${outcome.verdict}`);
+  return { id: eventId(made.header), slot, time, event, blob: own.blob, row: outcome.row, changes };
+}

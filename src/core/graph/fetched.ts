@@ -1,0 +1,87 @@
+import type { Bytes, Slot } from '../ids';
+import type { EventRow } from '../tables';
+import { decide, get, part, type Script } from '../transaction';
+import { genesisOf } from '../wire/profile';
+import { type GraphPlace, insertKnown } from './insert';
+import { type Breach, eventBreach, type KnownEvent, knowEvent } from './rules';
+import { byDepth, isRetained } from './slots';
+
+/** One event of an answer to a request. */
+export interface FetchedEvent {
+  /** The encoded event: header, length, content. */
+  readonly event: Bytes;
+  readonly blob: Bytes;
+}
+
+/** Events that were asked for, all of one slot. */
+export interface Fetched {
+  readonly slot: Slot;
+  readonly events: readonly FetchedEvent[];
+  readonly now: number;
+  /** Bytes the store may still take. */
+  readonly room: number;
+}
+
+/** What became of fetched events. */
+export interface FetchedOutcome {
+  /** New rows, parents before children. */
+  readonly inserted: readonly EventRow[];
+  /** Rules that were broken, one an event: whoever sent them is no honest peer. */
+  readonly broken: readonly Breach[];
+  /** How many were not taken though nothing is wrong with them: a parent is not there, or the slot is not kept. */
+  readonly left: number;
+  /** There was no room for at least one. */
+  readonly full: boolean;
+}
+
+/**
+ * Takes in events that were asked for, parents first, in one transaction. Neither the rule of the minute nor the
+ * first sync applies to them (event-graph.md 3.3). What is known already is passed over.
+ */
+export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<FetchedOutcome> {
+  const { slot, events, now } = fetched;
+  if (!isRetained(place.profile, slot, now, place.slotsRetained)) {
+    return decide({ inserted: [], broken: [], left: events.length, full: false });
+  }
+  const { named, broken } = nameAll(place, fetched);
+  const inserted: EventRow[] = [];
+  let room = fetched.room;
+  let left = 0;
+  let full = false;
+  for (const { known, blob } of named) {
+    if ((yield* get('events', [place.account, known.id])) !== undefined) continue;
+    const outcome = yield* part(insertKnown(place, slot, known, { blob, own: false, room }));
+    if (outcome.verdict === 'inserted') {
+      inserted.push(outcome.row);
+      room -= known.bytes.length + blob.length;
+    } else if (outcome.verdict === 'refused' && outcome.breach !== undefined) broken.push(outcome.breach);
+    else if (outcome.verdict === 'refused') full = true;
+    else left += 1;
+  }
+  return decide({ inserted, broken, left, full });
+}
+
+interface Named {
+  readonly known: KnownEvent;
+  readonly blob: Bytes;
+}
+
+/** Genesis events are derived by everyone, so one that was sent all the same is neither stored nor held against anyone. */
+function nameAll(
+  place: GraphPlace,
+  fetched: Fetched,
+): { readonly named: readonly Named[]; readonly broken: Breach[] } {
+  const genesis = genesisOf(place.profile, fetched.slot).id;
+  const named: Named[] = [];
+  const broken: Breach[] = [];
+  for (const one of fetched.events) {
+    const known = knowEvent(one.event);
+    const blob = place.profile.rateLimit ? one.blob : new Uint8Array(0);
+    const breach =
+      typeof known === 'string' ? known : known.id === genesis ? undefined : eventBreach(known, blob);
+    if (breach !== undefined) broken.push(breach);
+    else if (typeof known !== 'string' && known.id !== genesis) named.push({ known, blob });
+  }
+  named.sort((left, right) => byDepth(left.known, right.known));
+  return { named, broken };
+}

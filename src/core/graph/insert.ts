@@ -1,0 +1,190 @@
+import type { AccountId, Bytes, EventId, Slot } from '../ids';
+import { limits } from '../limits';
+import type { EventRow, SlotRow } from '../tables';
+import { type Ask, all, decide, get, put, type Script } from '../transaction';
+import { genesisOf, type NetworkProfile, slotOf } from '../wire/profile';
+import {
+  type Breach,
+  isForeignGenesis,
+  type KnownEvent,
+  knowEvent,
+  liveBreach,
+  type ParentFacts,
+  slotBreach,
+} from './rules';
+import type { Tip } from './slots';
+
+/** Whose graph a script works on. */
+export interface GraphPlace {
+  readonly account: AccountId;
+  readonly profile: NetworkProfile;
+  /** How many slots are kept, the current one among them. */
+  readonly slotsRetained: number;
+}
+
+/** A live event, as a peer put it. */
+export interface LiveEvent {
+  /** The encoded event: header, length, content. */
+  readonly event: Bytes;
+  readonly blob: Bytes;
+  readonly now: number;
+  /** The first sync is done; before it every event is answered NotSynced. */
+  readonly synced: boolean;
+  /** The sender's allowance is used up: only what is known already is still answered. */
+  readonly flooded: boolean;
+  /** Bytes the store may still take. */
+  readonly room: number;
+}
+
+/** Why an event was not taken, in the words of the wire. */
+export type Refusal = 'too-old' | 'not-synced' | 'invalid' | 'busy';
+
+/**
+ * What became of an event. `inserted` and `known` are `Has`, `refused` is a `Nack`; `missing` names the parents to
+ * fetch first (answer Busy when that fails); `flood` owes no answer. A strike is due only where `strike` says so, and
+ * an event counts against its sender's allowance unless `counted` is false (event-graph.md 3.2).
+ */
+export type InsertOutcome =
+  | { readonly verdict: 'inserted'; readonly row: EventRow }
+  | { readonly verdict: 'known'; readonly id: EventId; readonly counted: boolean }
+  | {
+      readonly verdict: 'refused';
+      readonly reason: Refusal;
+      readonly strike: boolean;
+      readonly counted: boolean;
+      readonly breach?: Breach;
+    }
+  | { readonly verdict: 'missing'; readonly slot: Slot; readonly parents: readonly EventId[] }
+  | { readonly verdict: 'flood' };
+
+/** Takes in a live event, in the order of event-graph.md 3.2. */
+export function* insertLive(place: GraphPlace, live: LiveEvent): Script<InsertOutcome> {
+  if (!live.synced) return decide(refuse('not-synced', { counted: false }));
+  const known = knowEvent(live.event);
+  const found = typeof known === 'string' ? undefined : yield* get('events', [place.account, known.id]);
+  const current = slotOf(place.profile, live.now);
+  if (found?.slot === current) return decide({ verdict: 'known', id: found.id, counted: false });
+  if (live.flooded) return decide({ verdict: 'flood' });
+  if (typeof known === 'string') return decide(invalid(known));
+  if (found !== undefined) return decide({ verdict: 'known', id: found.id, counted: true });
+  if (known.time < current) return decide(refuse('too-old'));
+  const blob = place.profile.rateLimit ? live.blob : noBlob;
+  const breach = liveBreach(known, blob, live.now);
+  if (breach !== undefined) return decide(invalid(breach));
+  if (ofNextSlot(place.profile, current, known)) return decide(refuse('busy'));
+  const decision = yield* insertKnown(place, current, known, { blob, own: false, room: live.room });
+  return { ...decision, outcome: asLive(decision.outcome, known.time < current + place.profile.rotationMs) };
+}
+
+const noBlob: Bytes = new Uint8Array(0);
+
+/** A peer whose clock runs before ours builds in the next slot already: not wrong, only early. */
+function ofNextSlot(profile: NetworkProfile, current: Slot, known: KnownEvent): boolean {
+  const next = current + profile.rotationMs;
+  return known.time >= next && known.layer === 1 && known.parents.includes(genesisOf(profile, next).id);
+}
+
+/**
+ * Two things look different in a live event: what was built wholly on a slot that has closed came too late, and
+ * parents that nobody has asked for yet may lie in a slot that has not begun.
+ */
+function asLive(outcome: InsertOutcome, inSlot: boolean): InsertOutcome {
+  if (outcome.verdict === 'refused' && outcome.breach === 'older-slot') return refuse('too-old');
+  return outcome.verdict === 'missing' && !inSlot ? refuse('busy') : outcome;
+}
+
+/** How an event that passed its quick check enters. */
+export interface Entry {
+  readonly blob: Bytes;
+  readonly own: boolean;
+  readonly room: number;
+  /** Lane position of an own event; others inherit the highest of their parents. */
+  readonly covers?: number;
+}
+
+/** Takes an event into its slot when every parent is there and the slot's rules hold. */
+export function* insertKnown(
+  place: GraphPlace,
+  slot: Slot,
+  known: KnownEvent,
+  entry: Entry,
+): Script<InsertOutcome> {
+  const genesis = genesisOf(place.profile, slot).id;
+  if (isForeignGenesis(known, genesis)) return decide(invalid('foreign-genesis'));
+  const [slotRow, parents] = yield* all([
+    get('slots', [place.account, slot]),
+    all(known.parents.map((parent) => parentOf(place, slot, parent, genesis))),
+  ]);
+  const there = parents.filter((parent) => parent !== undefined);
+  if (there.length < parents.length) {
+    const missing = known.parents.filter((_, at) => parents[at] === undefined);
+    return decide({ verdict: 'missing', slot, parents: missing });
+  }
+  const breach = slotBreach(place.profile, slot, known, there);
+  if (breach !== undefined) return decide(invalid(breach));
+  const before = slotRow ?? emptySlot(place, slot);
+  const after = grow(before, known, entry.blob);
+  if (isFull(before, after, entry.room)) return decide(refuse('busy'));
+  const row = rowOf(place, slot, known, entry, there);
+  return decide({ verdict: 'inserted', row }, [put('events', row), put('slots', after)]);
+}
+
+interface Parent extends ParentFacts {
+  readonly covers: number;
+}
+
+function* parentOf(place: GraphPlace, slot: Slot, id: EventId, genesis: EventId): Ask<Parent | undefined> {
+  if (id === genesis) return { id, slot, layer: 0, covers: 0 };
+  return yield* get('events', [place.account, id]);
+}
+
+function rowOf(
+  place: GraphPlace,
+  slot: Slot,
+  known: KnownEvent,
+  entry: Entry,
+  parents: readonly Parent[],
+): EventRow {
+  return {
+    account: place.account,
+    id: known.id,
+    slot,
+    layer: known.layer,
+    time: known.time,
+    event: known.bytes,
+    blob: entry.blob,
+    own: entry.own,
+    covers: entry.covers ?? Math.max(...parents.map((parent) => parent.covers)),
+  };
+}
+
+/** A slot nobody has written in: its one tip is the genesis, which is derived and never stored. */
+export function emptySlot(place: GraphPlace, slot: Slot): SlotRow {
+  const genesis: Tip = { id: genesisOf(place.profile, slot).id, layer: 0 };
+  return { account: place.account, slot, tips: [genesis], events: 0, bytes: 0 };
+}
+
+function grow(before: SlotRow, known: KnownEvent, blob: Bytes): SlotRow {
+  const parents = new Set(known.parents);
+  const tips = before.tips.filter((tip) => !parents.has(tip.id));
+  return {
+    ...before,
+    tips: [...tips, { id: known.id, layer: known.layer }],
+    events: before.events + 1,
+    bytes: before.bytes + known.bytes.length + blob.length,
+  };
+}
+
+/** More tips than a bound are refused only where an event would add one, so that an honest merge always gets in. */
+function isFull(before: SlotRow, after: SlotRow, room: number): boolean {
+  if (after.bytes - before.bytes > room) return true;
+  return after.tips.length > before.tips.length && after.tips.length > limits.slotTipsMax;
+}
+
+function invalid(breach: Breach): InsertOutcome {
+  return { verdict: 'refused', reason: 'invalid', strike: true, counted: true, breach };
+}
+
+function refuse(reason: Refusal, how: { readonly counted?: boolean } = {}): InsertOutcome {
+  return { verdict: 'refused', reason, strike: false, counted: how.counted ?? true };
+}

@@ -1,0 +1,55 @@
+import type { AccountId, EventId, Slot } from '../ids';
+import { limits } from '../limits';
+import type { EventRow } from '../tables';
+import { type Ask, all, get } from '../transaction';
+import { genesisOf } from '../wire/profile';
+import type { FetchedEvent } from './fetched';
+import { emptySlot, type GraphPlace } from './insert';
+import { byHeight, type Tip } from './slots';
+
+/** The tips of a slot as an answer may hold them: of more than it may, those of the highest layers (formats.md 3.3). */
+export function* tipsOf(place: GraphPlace, slot: Slot): Ask<readonly Tip[]> {
+  const row = (yield* get('slots', [place.account, slot])) ?? emptySlot(place, slot);
+  return row.tips.toSorted(byHeight).slice(0, limits.tipReplyTipsMax);
+}
+
+/** Those of `ids` whose events are not here. The slot's genesis always is. */
+export function* lackingOf(place: GraphPlace, slot: Slot, ids: readonly EventId[]): Ask<readonly EventId[]> {
+  const genesis = genesisOf(place.profile, slot).id;
+  const found = yield* all(ids.map((id) => get('events', [place.account, id])));
+  return ids.filter((id, at) => found[at] === undefined && id !== genesis);
+}
+
+/** Which bodies to send, and how many at most: the bounds both sides agreed on. */
+export interface BodiesWanted {
+  readonly ids: readonly EventId[];
+  readonly eventsMax: number;
+  readonly bytesMax: number;
+}
+
+const bodiesAtOnce = 16;
+
+/**
+ * The events of `ids` in that order, as many as fit the bounds; whoever asked asks again for the rest. The first one
+ * is given even when it alone is over the bytes, or it could never be had.
+ */
+export function* bodiesOf(account: AccountId, wanted: BodiesWanted): Ask<readonly FetchedEvent[]> {
+  const ids = wanted.ids.slice(0, wanted.eventsMax);
+  const served: FetchedEvent[] = [];
+  let room = wanted.bytesMax;
+  for (let from = 0; from < ids.length; from += bodiesAtOnce) {
+    const found = yield* all(ids.slice(from, from + bodiesAtOnce).map((id) => get('events', [account, id])));
+    for (const row of found) {
+      if (row === undefined) continue;
+      room -= bodyBytes(row);
+      if (room < 0 && served.length > 0) return served;
+      served.push({ event: row.event, blob: row.blob });
+    }
+  }
+  return served;
+}
+
+/** Bytes of an event in an answer: its own, and the lengths of blob and event. */
+function bodyBytes(row: EventRow): number {
+  return row.event.length + row.blob.length + 6;
+}

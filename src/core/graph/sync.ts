@@ -1,0 +1,187 @@
+import { assert } from '../assert';
+import type { EventId, Slot } from '../ids';
+import { limits } from '../limits';
+import type { Header } from '../wire/event';
+import { genesisOf, type NetworkProfile } from '../wire/profile';
+import type { FetchedEvent, FetchedOutcome } from './fetched';
+import { type Breach, fitsSlot, headerBreach, knowHeader } from './rules';
+import { byDepth, type Tip } from './slots';
+
+/** Bounds of one sync: what the peer serves at once. */
+export interface SyncBounds {
+  readonly batchEventsMax: number;
+}
+
+/** How the sync of one slot with one peer ended. It never speaks for other slots or peers. */
+export type SyncResult =
+  /** Everything the peer named is here. */
+  | { readonly end: 'complete'; readonly inserted: number }
+  /** The peer has tips or parents it does not give: ask another. */
+  | { readonly end: 'incomplete'; readonly inserted: number }
+  /** The peer broke a rule. */
+  | { readonly end: 'broken'; readonly inserted: number; readonly breach: Breach }
+  /** We have no room. */
+  | { readonly end: 'full'; readonly inserted: number };
+
+/** What a sync wants next. There is always exactly one thing, and one input that answers it. */
+export type SyncOutput =
+  | { readonly want: 'peer-tips'; readonly slot: Slot }
+  | { readonly want: 'lacking'; readonly slot: Slot; readonly ids: readonly EventId[] }
+  | { readonly want: 'own-tips'; readonly slot: Slot }
+  | { readonly want: 'headers'; readonly slot: Slot; readonly tips: readonly Tip[] }
+  | { readonly want: 'events'; readonly slot: Slot; readonly ids: readonly EventId[] }
+  | { readonly want: 'insert'; readonly slot: Slot; readonly events: readonly FetchedEvent[] }
+  | { readonly want: 'nothing'; readonly result: SyncResult };
+
+/** The answer to what a sync wanted. */
+export type SyncInput =
+  | { readonly got: 'peer-tips'; readonly tips: readonly Tip[] }
+  | { readonly got: 'lacking'; readonly ids: readonly EventId[] }
+  | { readonly got: 'own-tips'; readonly tips: readonly Tip[] }
+  | { readonly got: 'headers'; readonly headers: readonly Header[] }
+  | { readonly got: 'events'; readonly events: readonly (FetchedEvent & { readonly id: EventId })[] }
+  | { readonly got: 'inserted'; readonly outcome: FetchedOutcome };
+
+/** Where the sync of one slot with one peer stands. */
+export interface SyncState {
+  readonly profile: NetworkProfile;
+  readonly slot: Slot;
+  readonly bounds: SyncBounds;
+  readonly output: SyncOutput;
+  /** What a look-up of lacking ids is for. */
+  readonly stage: 'tips' | 'headers' | 'goal';
+  /** What the peer named as its newest, so far as we lack it; it ends the sync. */
+  readonly goal: readonly EventId[];
+  /** Headers of the last answer, until it is known which of their bodies we lack. */
+  readonly offered: readonly Tip[];
+  /** Bodies still to be had, parents first. */
+  readonly wanted: readonly EventId[];
+  readonly inserted: number;
+  /** Events inserted since the last question for headers: without any, asking again brings nothing new. */
+  readonly progress: number;
+}
+
+/** Begins the sync of a slot with a peer: asks for its tips first. */
+export function beginSync(profile: NetworkProfile, slot: Slot, bounds: SyncBounds): SyncState {
+  return {
+    profile,
+    slot,
+    bounds,
+    output: { want: 'peer-tips', slot },
+    stage: 'tips',
+    goal: [],
+    offered: [],
+    wanted: [],
+    inserted: 0,
+    progress: 0,
+  };
+}
+
+/** Begins to fetch what `goal` names and all it stands on: the parents a live event of this peer lacked. */
+export function beginFetch(
+  profile: NetworkProfile,
+  slot: Slot,
+  bounds: SyncBounds,
+  goal: readonly EventId[],
+): SyncState {
+  return { ...beginSync(profile, slot, bounds), goal, output: { want: 'own-tips', slot } };
+}
+
+/**
+ * One step: the answer to what the state wanted, and the state that wants the next thing. Every round must bring at
+ * least one new event, so no peer can keep it going with answers that lead nowhere.
+ */
+export function stepSync(state: SyncState, input: SyncInput): SyncState {
+  const asked = state.output.want === 'insert' ? 'inserted' : state.output.want;
+  assert(input.got === asked, `a sync that wanted ${asked} got ${input.got}`);
+  switch (input.got) {
+    case 'peer-tips':
+      return wantLacking(
+        state,
+        'tips',
+        input.tips.map((tip) => tip.id),
+      );
+    case 'lacking':
+      return onLacking(state, input.ids);
+    case 'own-tips':
+      return { ...state, progress: 0, output: { want: 'headers', slot: state.slot, tips: input.tips } };
+    case 'headers':
+      return onHeaders(state, input.headers);
+    case 'events':
+      return onEvents(state, input.events);
+    case 'inserted':
+      return onInserted(state, input.outcome);
+  }
+}
+
+function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
+  if (state.stage === 'headers') {
+    const lacking = new Set(ids);
+    const wanted = state.offered.filter((tip) => lacking.has(tip.id)).map((tip) => tip.id);
+    if (wanted.length === 0) return end(state, 'incomplete');
+    return wantEvents({ ...state, offered: [], wanted });
+  }
+  if (ids.length === 0) return end(state, 'complete');
+  if (state.stage === 'goal' && state.progress === 0) return end(state, 'incomplete');
+  return { ...state, goal: ids, output: { want: 'own-tips', slot: state.slot } };
+}
+
+function onHeaders(state: SyncState, headers: readonly Header[]): SyncState {
+  const genesis = genesisOf(state.profile, state.slot).id;
+  const offered: Tip[] = [];
+  for (const header of headers) {
+    const known = knowHeader(header);
+    if (typeof known === 'string') return broken(state, known);
+    if (known.id === genesis) continue;
+    const breach =
+      headerBreach(known) ?? (fitsSlot(state.profile, state.slot, known.time) ? undefined : 'time');
+    if (breach !== undefined) return broken(state, breach);
+    offered.push({ id: known.id, layer: known.layer });
+  }
+  if (offered.length === 0) return end(state, 'incomplete');
+  const sorted = offered.toSorted(byDepth);
+  return wantLacking(
+    { ...state, offered: sorted },
+    'headers',
+    sorted.map((tip) => tip.id),
+  );
+}
+
+function onEvents(state: SyncState, events: readonly (FetchedEvent & { readonly id: EventId })[]): SyncState {
+  if (events.length === 0) return end(state, 'incomplete');
+  const given = new Set(events.map((event) => event.id));
+  const wanted = state.wanted.filter((id) => !given.has(id));
+  if (wanted.length === state.wanted.length) return end(state, 'incomplete');
+  return { ...state, wanted, output: { want: 'insert', slot: state.slot, events } };
+}
+
+function onInserted(state: SyncState, outcome: FetchedOutcome): SyncState {
+  const inserted = outcome.inserted.length;
+  const next = { ...state, inserted: state.inserted + inserted, progress: state.progress + inserted };
+  const [breach] = outcome.broken;
+  if (breach !== undefined) return broken(next, breach);
+  if (outcome.full) return end(next, 'full');
+  if (next.wanted.length > 0) return wantEvents(next);
+  return wantLacking(next, 'goal', next.goal);
+}
+
+function wantLacking(state: SyncState, stage: SyncState['stage'], ids: readonly EventId[]): SyncState {
+  if (ids.length === 0) return end(state, 'complete');
+  return { ...state, stage, output: { want: 'lacking', slot: state.slot, ids } };
+}
+
+function wantEvents(state: SyncState): SyncState {
+  const count = Math.min(state.bounds.batchEventsMax, limits.eventRequestIdsMax);
+  return { ...state, output: { want: 'events', slot: state.slot, ids: state.wanted.slice(0, count) } };
+}
+
+function end(state: SyncState, how: 'complete' | 'incomplete' | 'full'): SyncState {
+  return { ...state, output: { want: 'nothing', result: { end: how, inserted: state.inserted } } };
+}
+
+function broken(state: SyncState, breach: Breach): SyncState {
+  return {
+    ...state,
+    output: { want: 'nothing', result: { end: 'broken', inserted: state.inserted, breach } },
+  };
+}
