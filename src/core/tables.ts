@@ -53,6 +53,8 @@ export interface CountersRow {
   readonly outboxBytes: number;
   /** Entries in the lane. */
   readonly live: number;
+  /** Bytes of all events kept in the graph. */
+  readonly graphBytes: number;
   /** Time of the last event made here, so that the next is strictly later. */
   readonly ownTime: number;
   /** Raised by every change of this account. */

@@ -1,0 +1,176 @@
+import { assert } from './assert';
+import type { Effect } from './effects';
+import { encodeKey, encodeRange } from './key-order';
+import { limits } from './limits';
+import { Overlay } from './overlay';
+import type { Answers, Change, Decision, Question, Script, Step } from './transaction';
+
+/** One waiting script: its name for traces, and how to start it (again) from the beginning. */
+export interface Job {
+  readonly name: string;
+  readonly start: () => Script<unknown>;
+}
+
+/** What became of one script of a batch. A throw contributed nothing. */
+export type JobResult =
+  | { readonly ok: true; readonly outcome: unknown; readonly effects: readonly Effect[] }
+  | { readonly ok: false; readonly error: unknown };
+
+/** Results in the order of the jobs, and the net changes to write in one transaction. */
+export interface BatchResult {
+  readonly results: readonly JobResult[];
+  readonly changes: readonly Change[];
+}
+
+/** A batch: yields questions for the database, takes its rows, and ends with what to write. */
+export type Batch = Generator<readonly Question[], BatchResult, Answers>;
+
+/**
+ * Runs waiting scripts in order as one transaction (group commit, formats.md 2.4 and 2.5). The first questions of all
+ * are asked at once, since they depend on nothing but arguments; each script sees the changes of those before it; a
+ * throw contributes nothing and fails its caller alone. The database must answer every question from one unchanging
+ * state, so answers are remembered for the whole batch.
+ */
+export function* runBatch(jobs: readonly Job[]): Batch {
+  const memory = new Memory();
+  const shared = new Overlay();
+  const begun = jobs.map(begin);
+  yield* memory.fetch(begun.flatMap((one) => (one.error === undefined ? firstQuestions(one.step) : [])));
+  const results: JobResult[] = [];
+  for (const one of begun) {
+    results.push(
+      one.error !== undefined ? { ok: false, error: one.error.cause } : yield* finish(one, shared, memory),
+    );
+  }
+  return { results, changes: shared.changes() };
+}
+
+interface Begun {
+  readonly script?: Script<unknown>;
+  readonly step?: IteratorResult<Step, Decision<unknown>>;
+  readonly error?: { readonly cause: unknown };
+}
+
+function begin(job: Job): Begun {
+  try {
+    const script = job.start();
+    return { script, step: script.next([]) };
+  } catch (cause) {
+    return { error: { cause } };
+  }
+}
+
+function firstQuestions(step: Begun['step']): readonly Question[] {
+  return step !== undefined && !step.done && step.value.step === 'ask' ? step.value.questions : [];
+}
+
+function* finish(
+  one: Begun,
+  shared: Overlay,
+  memory: Memory,
+): Generator<readonly Question[], JobResult, Answers> {
+  const own = new Overlay(shared);
+  const effects: Effect[] = [];
+  let rowsSeen = 0;
+  try {
+    let step = one.step;
+    assert(one.script !== undefined && step !== undefined, 'a script that began has a step');
+    while (!step.done) {
+      let answers: Answers = [];
+      if (step.value.step === 'ask') {
+        answers = yield* memory.answer(step.value.questions, own);
+        rowsSeen += answers.reduce((sum, rows) => sum + rows.length, 0);
+        assert(rowsSeen <= limits.scriptRowsMax, 'a script reads a bounded number of rows');
+      } else {
+        own.apply(step.value.changes);
+        effects.push(...step.value.effects);
+      }
+      step = one.script.next(answers);
+    }
+    own.apply(step.value.changes);
+    effects.push(...step.value.effects);
+    shared.apply(own.changes());
+    return { ok: true, outcome: step.value.outcome, effects };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** What the database has answered in this transaction. */
+class Memory {
+  readonly #answers = new Map<string, { readonly rows: readonly unknown[]; readonly limit: number }>();
+
+  *fetch(questions: readonly Question[]): Generator<readonly Question[], void, Answers> {
+    const open = new Map<string, Question>();
+    for (const question of questions) {
+      const name = nameOf(question);
+      if (!this.#knows(name, limitOf(question))) widen(open, name, question);
+    }
+    if (open.size === 0) return;
+    const asked = [...open];
+    const found = yield asked.map(([, question]) => question);
+    asked.forEach(([name, question], at) => {
+      this.#answers.set(name, { rows: found[at] ?? [], limit: limitOf(question) });
+    });
+  }
+
+  *answer(
+    questions: readonly Question[],
+    overlay: Overlay,
+  ): Generator<readonly Question[], Answers, Answers> {
+    yield* this.fetch(questions);
+    const merged = questions.map((question) => this.#merge(question, overlay));
+    const short = questions.filter((_, at) => merged[at] === undefined);
+    if (short.length === 0) return merged as Answers;
+    yield* this.fetch(short.map((question) => wider(question, overlay)));
+    return questions.map((question, at) => merged[at] ?? this.#merge(question, overlay) ?? shortAgain());
+  }
+
+  #merge(question: Question, overlay: Overlay): readonly unknown[] | undefined {
+    const known = this.#answers.get(nameOf(question));
+    assert(known !== undefined, 'a question was asked before it is merged');
+    return overlay.merge(question, known.rows, known.limit);
+  }
+
+  #knows(name: string, limit: number): boolean {
+    const known = this.#answers.get(name);
+    return known !== undefined && (known.limit >= limit || known.rows.length < known.limit);
+  }
+}
+
+function shortAgain(): never {
+  throw new TypeError('an answer fell short although it was asked with room for every touched row');
+}
+
+function widen(open: Map<string, Question>, name: string, question: Question): void {
+  const waiting = open.get(name);
+  if (waiting === undefined || limitOf(waiting) < limitOf(question)) open.set(name, question);
+}
+
+function wider(question: Question, overlay: Overlay): Question {
+  return question.ask === 'get'
+    ? question
+    : { ...question, limit: question.limit + overlay.touched(question.table) + 1 };
+}
+
+function limitOf(question: Question): number {
+  return question.ask === 'get' ? 1 : question.limit;
+}
+
+function nameOf(question: Question): string {
+  if (question.ask === 'get') return `${question.table}=${encodeKey(question.key)}`;
+  const { lower, upper } = encodeRange(question.range);
+  const order = question.range.reverse === true ? '-' : '+';
+  return `${question.table}.${question.index ?? ''}${order}${lower.length}:${lower}${upper}`;
+}
+
+/** A rough count of the bytes a value brings into a batch, to keep batches within their bound. */
+export function weightOf(value: unknown): number {
+  if (value instanceof Uint8Array) return value.length;
+  if (typeof value === 'string') return value.length;
+  if (Array.isArray(value)) return value.reduce((sum: number, one) => sum + weightOf(one), 0);
+  if (typeof value === 'object' && value !== null) {
+    return Object.values(value).reduce((sum: number, one) => sum + weightOf(one), 0);
+  }
+  return 8;
+}

@@ -1,0 +1,129 @@
+import { backoffMs } from '../backoff';
+import type { EventId } from '../ids';
+import { limits } from '../limits';
+import type { Generation, Intent, Operation } from '../tables';
+import { untouched } from './policy';
+
+/** One send round: which event goes to which relays, by which engine, when. */
+export interface Round {
+  readonly event: EventId;
+  readonly relays: readonly string[];
+  readonly term: number;
+  readonly now: number;
+  /** In [0, 1). */
+  readonly jitter: number;
+}
+
+/** The operation after a due round began: claims are leased, the next round is set. */
+export function beginRound(operation: Operation, round: Round): Operation {
+  const count = operation.round + 1;
+  return {
+    ...withoutPark(claim(operation, round)),
+    round: count,
+    lastRoundAt: round.now,
+    nextAt: round.now + backoffMs(count, round.jitter),
+  };
+}
+
+/** The operation after a hand-over between rounds: new or released relays get a claim, the round stays as it is. */
+export function claim(operation: Operation, round: Round): Operation {
+  const first = operation.intents.length === 0;
+  const intents = round.relays.map((relay, at): Intent => {
+    const old = find(operation, relay, round.event);
+    if (old?.state === 'accepted' || old?.state === 'rejected') return old;
+    return {
+      relay,
+      event: round.event,
+      state: 'leased',
+      attempt: (old?.attempt ?? 0) + 1,
+      required: old?.required ?? (first && at < limits.requiredRelaysMax),
+      at: round.now,
+      term: round.term,
+      untilMs: round.now + limits.leaseMs,
+    };
+  });
+  return { ...operation, intents: merge(operation.intents, intents) };
+}
+
+/** Frees the claims on one relay whose link is dead (RD-07). */
+export function releaseClaims(operation: Operation, relay: string, now: number): Operation {
+  const intents = operation.intents.map((intent): Intent => {
+    if (intent.relay !== relay || intent.state !== 'leased') return intent;
+    const { term: _term, untilMs: _until, ...kept } = intent;
+    return { ...kept, state: 'pending', at: now };
+  });
+  return { ...operation, intents };
+}
+
+/** Adds a generation; its predecessor is linked to it and keeps its id but not its bytes (OB-07). */
+export function addGeneration(operation: Operation | undefined, generation: Generation): Operation {
+  const before = operation ?? untouched;
+  const superseded = before.generations.map((old): Generation => {
+    if (old.supersededBy !== undefined) return old;
+    return { id: old.id, slot: old.slot, at: old.at, supersededBy: generation.id };
+  });
+  return { ...before, generations: [...superseded, generation] };
+}
+
+/** What a relay said, as the state of its intent. */
+export type Verdict =
+  | { readonly state: 'accepted'; readonly inserted: boolean }
+  | { readonly state: 'retryable'; readonly reason: string };
+
+/** Records a relay's answer to one event. An accepted intent never changes again (RD-03, RD-08). */
+export function answered(
+  operation: Operation,
+  relay: string,
+  event: EventId,
+  verdict: Verdict,
+  now: number,
+): Operation {
+  const old = find(operation, relay, event);
+  if (old?.state === 'accepted') return operation;
+  const intent: Intent = {
+    relay,
+    event,
+    state: verdict.state,
+    attempt: old?.attempt ?? 0,
+    required: old?.required ?? false,
+    at: now,
+    reason: verdict.state === 'accepted' ? (verdict.inserted ? 'new' : 'already') : verdict.reason,
+  };
+  return { ...operation, intents: merge(operation.intents, [intent]) };
+}
+
+/** Parks new generations until `until`; rebroadcasts go on. */
+export function parkUntil(operation: Operation | undefined, reason: string, until: number): Operation {
+  return { ...(operation ?? untouched), parked: reason, nextAt: until };
+}
+
+function withoutPark(operation: Operation): Operation {
+  const { parked: _parked, ...rest } = operation;
+  return rest;
+}
+
+function find(operation: Operation, relay: string, event: EventId): Intent | undefined {
+  return operation.intents.find((intent) => intent.relay === relay && intent.event === event);
+}
+
+function merge(old: readonly Intent[], changed: readonly Intent[]): readonly Intent[] {
+  const touched = (intent: Intent) =>
+    changed.some((one) => one.relay === intent.relay && one.event === intent.event);
+  return [...old.filter((intent) => !touched(intent)), ...changed];
+}
+
+/** Drops the bytes of an acknowledged operation: what is left is history and evidence. */
+export function settled(operation: Operation, acked: NonNullable<Operation['acked']>): Operation {
+  const { nextAt: _next, parked: _parked, ...rest } = operation;
+  const generations = operation.generations.map((one): Generation => {
+    const { event: _event, blob: _blob, ...kept } = one;
+    return kept;
+  });
+  return { ...rest, generations, acked };
+}
+
+/** Bytes of an operation's active event and blob, as counted in the outbox bound (OB-30). */
+export function exposedBytes(operation: Operation | undefined): number {
+  const active = operation?.generations.at(-1);
+  return (active?.event?.length ?? 0) + (active?.blob?.length ?? 0);
+}

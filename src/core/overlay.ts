@@ -1,0 +1,103 @@
+import { encodeKey, encodeRange, indexKeyOf, keyOf } from './key-order';
+import { type TableName, tables } from './tables';
+import type { Change, Question } from './transaction';
+
+interface Written {
+  readonly change: Change;
+  readonly row: unknown;
+}
+
+/**
+ * Changes that are decided but not yet written. Laid over what the database answers, it shows each script of a batch
+ * the changes of those before it, and each part of a script those of the parts before it.
+ */
+export class Overlay {
+  readonly #tables = new Map<TableName, Map<string, Written>>();
+
+  constructor(private readonly below?: Overlay) {}
+
+  /** Takes decided changes in; a later change of the same key replaces an earlier one. */
+  apply(changes: readonly Change[]): void {
+    for (const change of changes) {
+      const table = 'put' in change ? change.put : change.remove;
+      const key = 'put' in change ? keyOf(table, change.row) : change.key;
+      let written = this.#tables.get(table);
+      if (written === undefined) this.#tables.set(table, (written = new Map()));
+      written.set(encodeKey(key), { change, row: 'put' in change ? change.row : undefined });
+    }
+  }
+
+  /** The net changes of this overlay alone, one a key. */
+  changes(): readonly Change[] {
+    return [...this.#tables.values()].flatMap((written) => [...written.values()].map((one) => one.change));
+  }
+
+  /** How many keys of a table are touched: by so many rows an answer of the database may fall short. */
+  touched(table: TableName): number {
+    return (this.#tables.get(table)?.size ?? 0) + (this.below?.touched(table) ?? 0);
+  }
+
+  /**
+   * Merges one answer of the database. `undefined` says that the answer was cut at its limit and rows of it were
+   * hidden by the overlay, so that it must be asked again with a higher one.
+   */
+  merge(question: Question, found: readonly unknown[], limit: number): readonly unknown[] | undefined {
+    const written = this.written(question.table);
+    if (question.ask === 'get') {
+      const own = written.get(encodeKey(question.key));
+      if (own === undefined) return found;
+      return own.row === undefined ? [] : [own.row];
+    }
+    if (written.size === 0) return found.slice(0, question.limit);
+    const kept = found.filter((row) => !written.has(encodeKey(keyOf(question.table, row))));
+    if (kept.length < found.length && found.length >= limit) return undefined;
+    return mergeRows(question, kept, written);
+  }
+
+  private written(table: TableName): ReadonlyMap<string, Written> {
+    const own = this.#tables.get(table);
+    const below = this.below?.written(table);
+    if (own === undefined) return below ?? nothing;
+    if (below === undefined || below.size === 0) return own;
+    return new Map([...below, ...own]);
+  }
+}
+
+const nothing: ReadonlyMap<string, Written> = new Map();
+
+function mergeRows(
+  question: Question & { readonly ask: 'rows' },
+  kept: readonly unknown[],
+  written: ReadonlyMap<string, Written>,
+): readonly unknown[] {
+  const { lower, upper } = encodeRange(question.range);
+  const added = [...written.values()].filter((one) => {
+    const place = one.row === undefined ? undefined : placeOf(question, one.row);
+    return place !== undefined && place >= lower && place < upper;
+  });
+  if (added.length === 0) return kept.slice(0, question.limit);
+  const placed = [...kept, ...added.map((one) => one.row)].map((row) => ({
+    row,
+    at: sortKey(question, row),
+  }));
+  const sign = question.range.reverse === true ? -1 : 1;
+  placed.sort((left, right) => (left.at < right.at ? -sign : left.at > right.at ? sign : 0));
+  return placed.slice(0, question.limit).map((one) => one.row);
+}
+
+function placeOf(question: Question & { readonly ask: 'rows' }, row: unknown): string | undefined {
+  const key =
+    question.index === undefined
+      ? keyOf(question.table, row)
+      : indexKeyOf(question.table, question.index, row);
+  return key === undefined ? undefined : encodeKey(key);
+}
+
+/** Rows of equal index key follow their primary key, as in IndexedDB. */
+function sortKey(question: Question & { readonly ask: 'rows' }, row: unknown): string {
+  const place = placeOf(question, row) ?? '';
+  return question.index === undefined ? place : place + encodeKey(keyOf(question.table, row));
+}
+
+/** All tables, for stores that open a transaction over everything. */
+export const tableNames = Object.keys(tables) as readonly TableName[];

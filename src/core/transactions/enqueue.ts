@@ -1,0 +1,98 @@
+import { present } from '../assert';
+import { type OwnBody, openOwnBody, sameOwnBody, sealOwnBody } from '../history/records';
+import type { AccountId, Bytes, ConversationId, LogicalId } from '../ids';
+import { limits } from '../limits';
+import type { CountersRow, MessageRow } from '../tables';
+import { all, decide, get, put, rows, type Script } from '../transaction';
+import { privmsgBytesOver } from '../wire/privmsg';
+import { profileOf } from '../wire/profile';
+import { dataKey, type Keys } from './keys';
+import { lookAt, newCounters } from './rows';
+
+/** One message a person sends. The caller owns the command id and keeps it over every repeat (OB-33). */
+export interface EnqueueArgs {
+  readonly account: AccountId;
+  readonly conversation: ConversationId;
+  /** Command id, and logical id on the wire. */
+  readonly command: LogicalId;
+  /** Everything a later generation is built from. */
+  readonly body: OwnBody;
+  /** Name of the account's network profile: its frames bound the text (RD-13). */
+  readonly profile: string;
+  readonly now: number;
+  /** 12 random bytes for the sealed record. */
+  readonly nonce: Bytes;
+}
+
+/** What became of an enqueue. Only `queued` means that the message is kept. */
+export type EnqueueOutcome =
+  | { readonly kind: 'queued'; readonly seq: number; readonly repeated: boolean }
+  /** The command id is taken by another content; nothing changed. */
+  | { readonly kind: 'conflict' }
+  | { readonly kind: 'unknown-conversation' }
+  | { readonly kind: 'too-long'; readonly over: number }
+  | { readonly kind: 'outbox-full'; readonly held: number; readonly max: number };
+
+/** Metadata counted for an entry beside its sealed body: keys, operation, generation ids. */
+export const entryOverheadBytes = 512;
+
+/**
+ * Appends a message to the account's lane (OB-01, OB-31, OB-33). A repeat of the same command with the same content
+ * answers the same result, with another content a conflict.
+ */
+export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> {
+  const key = dataKey(keys);
+  const [conversation, stored, same] = yield* all([
+    get('conversations', [args.account, args.conversation]),
+    get('counters', [args.account]),
+    rows('messages', { prefix: [args.account, args.command] }, 8, 'logical'),
+  ]);
+  const earlier = same.find((row) => row.own);
+  if (earlier !== undefined) return decide(repeatOf(earlier, args, keys));
+  if (conversation === undefined) return decide({ kind: 'unknown-conversation' });
+  const over = bytesOver(args);
+  if (over > 0) return decide({ kind: 'too-long', over });
+  const counters = stored ?? newCounters(args.account);
+  const body = sealOwnBody(key, args.account, args.command, args.body, args.nonce);
+  const bytes = body.length + entryOverheadBytes;
+  const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
+  if (counters.outboxBytes + bytes > max)
+    return decide({ kind: 'outbox-full', held: counters.outboxBytes, max });
+  const seq = counters.seq + 1;
+  const row: MessageRow = {
+    account: args.account,
+    conversation: args.conversation,
+    seq,
+    logical: args.command,
+    at: args.now,
+    own: true,
+    body,
+    lane: seq,
+    bytes,
+  };
+  const next: CountersRow = {
+    ...counters,
+    seq,
+    outboxBytes: counters.outboxBytes + bytes,
+    live: counters.live + 1,
+    revision: counters.revision + 1,
+  };
+  return decide(
+    { kind: 'queued', seq, repeated: false },
+    [put('messages', row), put('counters', next)],
+    [lookAt(next, 'outbox')],
+  );
+}
+
+/** Room for the publish frame is reserved before the message is accepted: what never fits is never queued. */
+function bytesOver(args: EnqueueArgs): number {
+  const profile = present(profileOf(args.profile), 'an account has a profile of this build');
+  const { channel, nick, text, secret } = args.body;
+  return privmsgBytesOver(profile, channel, nick, text, secret !== undefined);
+}
+
+function repeatOf(earlier: MessageRow, args: EnqueueArgs, keys: Keys): EnqueueOutcome {
+  const kept = openOwnBody(dataKey(keys), earlier);
+  const equal = earlier.conversation === args.conversation && sameOwnBody(kept, args.body);
+  return equal ? { kind: 'queued', seq: earlier.seq, repeated: true } : { kind: 'conflict' };
+}

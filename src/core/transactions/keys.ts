@@ -1,0 +1,16 @@
+import type { DataKey } from '../crypto/seal';
+import { StoreError } from '../errors';
+
+/** The keys a store holds in memory while it runs scripts. */
+export interface Keys {
+  /** Opens and seals records at rest; absent while locked. */
+  readonly data?: DataKey;
+  /** Bytes the outbox may hold on this device (OB-30). */
+  readonly outboxBytesMax?: number;
+}
+
+/** The data key, or a `StoreError` of kind `locked`: the caller repeats the call with the key. */
+export function dataKey(keys: Keys): DataKey {
+  if (keys.data === undefined) throw new StoreError('locked');
+  return keys.data;
+}

@@ -1,0 +1,215 @@
+import { present } from '../assert';
+import { deriveBytes } from '../crypto/derive';
+import { insertFetched } from '../graph/fetched';
+import { type GraphPlace, insertLive } from '../graph/insert';
+import { type ReceivedBody, sealReceivedBody } from '../history/records';
+import type { AccountId, Bytes, ConversationId, EventId, LogicalId, Slot } from '../ids';
+import { limits } from '../limits';
+import { untouched } from '../outbox/policy';
+import type { CountersRow, EventRow, MessageRow } from '../tables';
+import { all, decide, get, part, put, rows, type Script } from '../transaction';
+import type { NackReason } from '../wire/event-put';
+import { profileOf } from '../wire/profile';
+import { type DequeueOutcome, dequeue } from './dequeue';
+import { unreadMax } from './draft';
+import { dataKey, type Keys } from './keys';
+import { headOf, type MakingArgs } from './materialise';
+import { openMessage } from './reads';
+import { lookAt, newCounters } from './rows';
+
+/** What the engine read out of an event's content for a channel we are in. */
+export interface Heard extends ReceivedBody {
+  readonly event: EventId;
+  readonly conversation: ConversationId;
+  /** The author's logical id; where the network has none, the first half of the event's id. */
+  readonly logical: LogicalId;
+  /** Time the author wrote on it. */
+  readonly time: number;
+}
+
+interface ReceivingArgs {
+  readonly account: AccountId;
+  readonly profile: string;
+  readonly now: number;
+  /** 32 random bytes for sealed records. */
+  readonly seed: Bytes;
+  /** Lets the same transaction make the next head when the event acknowledges the present one. */
+  readonly next?: MakingArgs;
+}
+
+/** A live event of a peer. */
+export interface ReceiveArgs extends ReceivingArgs {
+  readonly event: Bytes;
+  readonly blob: Bytes;
+  readonly synced: boolean;
+  readonly flooded: boolean;
+  readonly heard?: Heard;
+}
+
+/** What to answer the peer, and what else the event changed. */
+export interface ReceiveOutcome {
+  readonly verdict:
+    | { readonly type: 'has'; readonly inserted: boolean; readonly id: EventId }
+    | {
+        readonly type: 'nack';
+        readonly reason: NackReason;
+        readonly strike: boolean;
+        readonly counted: boolean;
+      }
+    | { readonly type: 'missing'; readonly slot: Slot; readonly parents: readonly EventId[] }
+    | { readonly type: 'silent' };
+  readonly acknowledged?: DequeueOutcome;
+}
+
+/**
+ * Takes a peer's event into the graph; in the same transaction it acknowledges the head when it builds on it (OB-11),
+ * and its message enters its conversation.
+ */
+export function* receive(args: ReceiveArgs, keys: Keys): Script<ReceiveOutcome> {
+  const stored = yield* get('counters', [args.account]);
+  const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
+  const outcome = yield* part(insertLive(placeOf(args), { ...args, room }));
+  if (outcome.verdict === 'flood') return decide({ verdict: { type: 'silent' } });
+  if (outcome.verdict === 'missing') {
+    return decide({ verdict: { type: 'missing', slot: outcome.slot, parents: outcome.parents } });
+  }
+  if (outcome.verdict === 'known') {
+    return decide({ verdict: { type: 'has', inserted: false, id: outcome.id } });
+  }
+  if (outcome.verdict === 'refused') {
+    const { reason, strike, counted } = outcome;
+    return decide({ verdict: { type: 'nack', reason, strike, counted } });
+  }
+  const heard = args.heard === undefined ? [] : [args.heard];
+  const acknowledged = yield* part(takeIn(args, keys, [outcome.row], heard));
+  const verdict = { type: 'has', inserted: true, id: outcome.row.id } as const;
+  return decide(acknowledged === undefined ? { verdict } : { verdict, acknowledged });
+}
+
+/** Events that were asked for in a sync or a parent fetch. */
+export interface ReceiveFetchedArgs extends ReceivingArgs {
+  readonly slot: Slot;
+  readonly events: readonly { readonly event: Bytes; readonly blob: Bytes }[];
+  readonly heard: readonly Heard[];
+}
+
+/** What became of fetched events. */
+export interface ReceiveFetchedOutcome {
+  readonly inserted: number;
+  readonly broken: number;
+  readonly left: number;
+  readonly acknowledged?: DequeueOutcome;
+}
+
+/** The same for events that were asked for. */
+export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<ReceiveFetchedOutcome> {
+  const stored = yield* get('counters', [args.account]);
+  const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
+  const outcome = yield* part(insertFetched(placeOf(args), { ...args, room }));
+  const acknowledged = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
+  const counts = {
+    inserted: outcome.inserted.length,
+    broken: outcome.broken.length,
+    left: outcome.left,
+  };
+  return decide(acknowledged === undefined ? counts : { ...counts, acknowledged });
+}
+
+function placeOf(args: ReceivingArgs): GraphPlace {
+  const profile = present(profileOf(args.profile), 'an account has a profile of this build');
+  return { account: args.account, profile, slotsRetained: profile.clientSlotsRetained };
+}
+
+/** What new events of the graph mean for the rest: messages heard, and evidence for the head. */
+function* takeIn(
+  args: ReceivingArgs,
+  keys: Keys,
+  inserted: readonly EventRow[],
+  heard: readonly Heard[],
+): Script<DequeueOutcome | undefined> {
+  if (inserted.length === 0) return decide(undefined);
+  const news = new Set(inserted.map((row) => row.id));
+  for (const one of heard) if (news.has(one.event)) yield* part(hear(args.account, one, args, keys));
+  const [head, counters] = yield* headOf(args.account);
+  const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
+  const grown: CountersRow = {
+    ...counters,
+    graphBytes: counters.graphBytes + bytes,
+    revision: counters.revision + 1,
+  };
+  const witness = head && inserted.find((row) => !row.own && row.covers >= head.seq);
+  if (head === undefined || witness === undefined) {
+    return decide(undefined, [put('counters', grown)], [lookAt(grown, 'graph')]);
+  }
+  const evidence = { event: witness.id, by: 'network', now: args.now };
+  const making = { args: args.next, keys, counters: grown };
+  return decide(yield* part(dequeue(head, head.operation ?? untouched, evidence, making)));
+}
+
+/**
+ * Puts a heard message into its conversation, once: copies of the same logical id and content collapse, whoever sent
+ * them; the same id with another content is another message (formats.md 4.1).
+ */
+function* hear(
+  account: AccountId,
+  heard: Heard,
+  args: { readonly now: number; readonly seed: Bytes },
+  keys: Keys,
+): Script<{ readonly stored: boolean }> {
+  const key = dataKey(keys);
+  const [conversation, stored, same] = yield* all([
+    get('conversations', [account, heard.conversation]),
+    get('counters', [account]),
+    rows('messages', { prefix: [account, heard.logical] }, 64, 'logical'),
+  ]);
+  if (conversation === undefined || same.some((row) => saysTheSame(row, heard, keys))) {
+    return decide({ stored: false });
+  }
+  const counters = stored ?? newCounters(account);
+  const next = { ...counters, seq: counters.seq + 1, revision: counters.revision + 1 };
+  const nonce = deriveBytes(args.seed, `message ${heard.event}`, 12);
+  const row: MessageRow = {
+    account,
+    conversation: heard.conversation,
+    seq: next.seq,
+    logical: heard.logical,
+    at: args.now,
+    own: false,
+    body: sealReceivedBody(key, account, heard.logical, { nick: heard.nick, text: heard.text }, nonce),
+    event: heard.event,
+    time: heard.time,
+  };
+  const seen = {
+    ...conversation,
+    lastSeq: next.seq,
+    lastAt: args.now,
+    unread: Math.min(unreadMax, conversation.unread + 1),
+  };
+  return decide(
+    { stored: true },
+    [put('messages', row), put('conversations', seen), put('counters', next)],
+    [lookAt(next, 'messages')],
+  );
+}
+
+function saysTheSame(row: MessageRow, heard: Heard, keys: Keys): boolean {
+  if (row.conversation !== heard.conversation) return false;
+  if (row.event === heard.event) return true;
+  const kept = openMessage(row, keys).body;
+  return kept !== undefined && kept.nick === heard.nick && kept.text === heard.text;
+}
+
+/** Messages of events that were in the graph before their channel was joined. */
+export interface ScanChannelArgs {
+  readonly account: AccountId;
+  readonly heard: readonly Heard[];
+  readonly now: number;
+  readonly seed: Bytes;
+}
+
+/** Brings kept events of a channel just joined into its conversation. */
+export function* scanChannel(args: ScanChannelArgs, keys: Keys): Script<{ readonly stored: number }> {
+  let stored = 0;
+  for (const one of args.heard) if ((yield* part(hear(args.account, one, args, keys))).stored) stored += 1;
+  return decide({ stored });
+}

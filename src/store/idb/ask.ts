@@ -1,0 +1,64 @@
+import type { KeyPart, Question, Range } from '../../core/transaction';
+import type { Open } from './database';
+
+/** Rows for one question, from an open transaction. */
+export function ask(transaction: Open, question: Question): Promise<readonly unknown[]> {
+  const store = transaction.objectStore(question.table as never) as unknown as IDBObjectStore;
+  if (question.ask === 'get') {
+    const key = question.key as unknown as IDBValidKey;
+    return settled<unknown>(store.get(key)).then((row) => (row === undefined ? [] : [row]));
+  }
+  const source = question.index === undefined ? store : store.index(question.index);
+  const range = rangeOf(question.range);
+  if (question.range.reverse !== true) return settled<unknown[]>(source.getAll(range, question.limit));
+  return newestFirst(source, range, question.limit);
+}
+
+/** `idb` hands out promises in place of requests; this types them so. */
+function settled<T>(request: unknown): Promise<T> {
+  return request as Promise<T>;
+}
+
+/** An array sorts after everything else, so `[…prefix, []]` bounds all keys that begin with the prefix. */
+function rangeOf(range: Range): IDBKeyRange {
+  const end = (part: KeyPart | undefined): IDBValidKey =>
+    (part === undefined ? [...range.prefix, []] : [...range.prefix, part, []]) as IDBValidKey;
+  const lower = range.from === undefined ? [...range.prefix] : [...range.prefix, range.from];
+  return IDBKeyRange.bound(lower as IDBValidKey, end(range.to), false, true);
+}
+
+interface RecordsSource {
+  getAllRecords(options: {
+    query: IDBKeyRange;
+    count: number;
+    direction: 'prev';
+  }): Promise<{ readonly value: unknown }[]>;
+}
+
+/** Where the browser reads records backwards in one request, that; otherwise a cursor, row by row. */
+async function newestFirst(
+  source: IDBObjectStore | IDBIndex,
+  range: IDBKeyRange,
+  limit: number,
+): Promise<unknown[]> {
+  if ('getAllRecords' in source) {
+    const records = await (source as unknown as RecordsSource).getAllRecords({
+      query: range,
+      count: limit,
+      direction: 'prev',
+    });
+    return records.map((record) => record.value);
+  }
+  const found: unknown[] = [];
+  let cursor = await settled<IterableCursor | null>(source.openCursor(range, 'prev'));
+  while (cursor !== null && found.length < limit) {
+    found.push(cursor.value);
+    cursor = await cursor.continue();
+  }
+  return found;
+}
+
+interface IterableCursor {
+  readonly value: unknown;
+  continue(): Promise<IterableCursor | null>;
+}
