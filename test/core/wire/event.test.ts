@@ -15,7 +15,7 @@ import {
 } from '../../../src/core/wire/event';
 import { darkirc, genesisOf, slotOf } from '../../../src/core/wire/profile';
 import { events, geneses } from '../../vectors/event-graph';
-import { bytes } from './hex';
+import { bytes } from '../hex';
 
 describe('event', () => {
   test.each(Object.entries(events))('vector of event %s: id, hash and bytes', (_, vector) => {

@@ -1,5 +1,5 @@
-import { present } from '../../../src/core/assert';
-import { type Bytes, fromHex } from '../../../src/core/ids';
+import { present } from '../../src/core/assert';
+import { type Bytes, fromHex } from '../../src/core/ids';
 
 /** Bytes of a vector's hex. */
 export function bytes(hex: string): Bytes {
