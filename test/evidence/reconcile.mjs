@@ -71,7 +71,7 @@ export function idsOf(title) {
  * Whether a line proves anything: it ran, passed at the first try, and was not expected to fail.
  * @param {TestLine} line
  */
-export function counts(line) {
+function counts(line) {
   return line.state === 'passed' && !line.fails && line.retries === 0 && line.mode === 'run';
 }
 
@@ -153,7 +153,7 @@ export function report({ standings }, { commit, date }) {
  * The same for people: a row an id, with its places marked, and below what failed and what was not counted.
  * @param {Reconciliation} result
  */
-export function textOf({ standings, unknown }) {
+export function textOf({ standings }) {
   const marks = { passed: 'ok', failed: 'FAILED', missing: '-' };
   const ids = [...new Set(standings.map((one) => one.id))];
   const rows = ids.map((id) => {
@@ -164,13 +164,18 @@ export function textOf({ standings, unknown }) {
     ...failed.map((line) => `failed       ${id} ${place}  ${nameOf(line)}`),
     ...discounted.map((line) => `not counted  ${id} ${place}  ${nameOf(line)} (${reason(line)})`),
   ]);
-  const strange = unknown.map(({ id, test }) => `unknown id   ${id}  ${test}`);
+  return [...rows, '', ...notes, summaryOf({ standings })].join('\n');
+}
+
+/**
+ * How many places of ids passed, failed and are missing.
+ * @param {Pick<Reconciliation, 'standings'>} result
+ */
+export function summaryOf({ standings }) {
   const sum = ['passed', 'failed', 'missing'].map(
     (state) => `${standings.filter((one) => one.state === state).length} ${state}`,
   );
-  return [...rows, '', ...notes, ...strange, `${standings.length} places of ids: ${sum.join(', ')}`].join(
-    '\n',
-  );
+  return `${standings.length} places of ids: ${sum.join(', ')}`;
 }
 
 /** @param {TestLine} line */

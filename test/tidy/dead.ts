@@ -5,7 +5,7 @@ import { resolve } from './tree';
 const starters = ['index.html', 'package.json', 'vite.config.ts', 'test/vitest.config.ts'];
 
 /** Files something outside the sources starts: named by a starter, a test file, or a declaration file. */
-export function entries(tree: Tree): Set<string> {
+function entries(tree: Tree): Set<string> {
   const found = new Set<string>(starters.filter((path) => tree.texts.has(path)));
   for (const starter of starters) {
     for (const [word] of (tree.texts.get(starter) ?? '').matchAll(/[\w./-]+\.(ts|tsx|mjs)\b/g)) {

@@ -41,7 +41,7 @@ export function topLevelBreaches(present: readonly string[]): string[] {
 }
 
 /** `@scope/name` or `name` of an import request; undefined for a file or a Node module. */
-export function packageOf(request: string): string | undefined {
+function packageOf(request: string): string | undefined {
   if (/^([./]|node:|virtual:)/.test(request)) return undefined;
   const parts = request.split('/');
   return request.startsWith('@') ? parts.slice(0, 2).join('/') : parts[0];
