@@ -45,13 +45,17 @@ async function buildId(): Promise<string> {
 /** The service worker is one classic script without imports: shared chunks would make it fail. */
 const swOptions: Rolldown.RolldownOptions = {
   input: { sw: 'sw/sw.ts' },
-  output: { format: 'iife', entryFileNames: 'sw.js', codeSplitting: false },
+  output: {
+    format: 'iife',
+    entryFileNames: 'sw.js',
+    codeSplitting: false,
+    postBanner: `/* Files are kept with these headers: ${headers.replaceAll('*/', '*\\/')} */`,
+  },
 };
 
 function swDefines(id: string): Record<string, string> {
   return {
     __BUILD__: JSON.stringify(id),
-    __HEADERS__: JSON.stringify(headers),
     __WORKBOX__: JSON.stringify(`/${workboxFolder}/`),
   };
 }
