@@ -1,125 +1,109 @@
-import { assert, present } from "../assert";
-import { type Bytes, type EventId, fromHex, type Slot } from "../ids";
-import { limits } from "../limits";
-import { utf8Bytes } from "./codec";
-import { type Event, eventId, makeEvent } from "./event";
+import { assert, present } from '../assert';
+import { type Bytes, type EventId, fromHex, type Slot } from '../ids';
+import { limits } from '../limits';
+import { utf8Bytes } from './codec';
+import { type Event, eventId, makeEvent } from './event';
 
 /** Major, minor and patch of a network's protocol. Peers meet when major and minor are equal. */
 export interface Release {
-	readonly major: number;
-	readonly minor: number;
-	readonly patch: number;
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
 }
 
 /** Everything all nodes of one network must share, and the bounds that go with it (formats.md 1). */
 export interface NetworkProfile {
-	readonly name: string;
-	readonly app: string;
-	readonly version: Release;
-	/** First 4 bytes of every frame. */
-	readonly magic: Bytes;
-	/** Start of the first slot, unix ms. */
-	readonly initialGenesisMs: number;
-	/** Length of a slot, ms. */
-	readonly rotationMs: number;
-	/** Content of every genesis event. */
-	readonly genesisContents: string;
-	/** Id of the static graph's genesis, which is that of the first slot. */
-	readonly staticGenesisId: EventId;
-	/** Ready sessions wanted before an event is made, where that many relays are known. */
-	readonly minPeers: number;
-	readonly clientSlotsRetained: number;
-	readonly relaySlotsRetained: number;
-	readonly rateLimit: boolean;
-	/** Longest text of a message, UTF-8 bytes. */
-	readonly textBytesMax: number;
-	/** A channel message ends with the 16 bytes of its logical id (formats.md 4.1). */
-	readonly logicalIds: boolean;
+  readonly name: string;
+  readonly app: string;
+  readonly version: Release;
+  /** First 4 bytes of every frame. */
+  readonly magic: Bytes;
+  /** Start of the first slot, unix ms. */
+  readonly initialGenesisMs: number;
+  /** Length of a slot, ms. */
+  readonly rotationMs: number;
+  /** Content of every genesis event. */
+  readonly genesisContents: string;
+  /** Id of the static graph's genesis, which is that of the first slot. */
+  readonly staticGenesisId: EventId;
+  /** Ready sessions wanted before an event is made, where that many relays are known. */
+  readonly minPeers: number;
+  readonly clientSlotsRetained: number;
+  readonly relaySlotsRetained: number;
+  readonly rateLimit: boolean;
+  /** Longest text of a message, UTF-8 bytes. */
+  readonly textBytesMax: number;
+  /** A channel message ends with the 16 bytes of its logical id (formats.md 4.1). */
+  readonly logicalIds: boolean;
 }
 
 const hourMs = 3_600_000;
 
 const shared = {
-	rotationMs: hourMs,
-	minPeers: 2,
-	clientSlotsRetained: limits.clientSlotsRetained,
-	relaySlotsRetained: limits.relaySlotsRetained,
-	rateLimit: false,
+  rotationMs: hourMs,
+  minPeers: 2,
+  clientSlotsRetained: limits.clientSlotsRetained,
+  relaySlotsRetained: limits.relaySlotsRetained,
+  rateLimit: false,
 } as const;
 
 /** Our own network. */
 export const holdfast: NetworkProfile = {
-	...shared,
-	name: "holdfast",
-	app: "holdfast",
-	version: { major: 1, minor: 0, patch: 0 },
-	magic: constant("11c014e5"),
-	initialGenesisMs: 1_767_225_600_000,
-	genesisContents: "holdfast-v1",
-	staticGenesisId:
-		"40010d0031dac18a9a8a3778803138b81b8f38f9754ebc21a360d559aa71f115",
-	textBytesMax: limits.textBytesMax,
-	logicalIds: true,
+  ...shared,
+  name: 'holdfast',
+  app: 'holdfast',
+  version: { major: 1, minor: 0, patch: 0 },
+  magic: constant('11c014e5'),
+  initialGenesisMs: 1_767_225_600_000,
+  genesisContents: 'holdfast-v1',
+  staticGenesisId: '40010d0031dac18a9a8a3778803138b81b8f38f9754ebc21a360d559aa71f115',
+  textBytesMax: limits.textBytesMax,
+  logicalIds: true,
 };
 
 /** Upstream's network, with the constants of its daemon; here to prove the formats. */
 export const darkirc: NetworkProfile = {
-	...shared,
-	name: "darkirc",
-	app: "darkirc",
-	version: { major: 0, minor: 5, patch: 1 },
-	magic: constant("fbe5c7b5"),
-	initialGenesisMs: 1_740_787_200_000,
-	genesisContents: "darkirc-v1",
-	staticGenesisId:
-		"1da9ad0450a33ac67f7505b61067456d6c5d09821b4ec3b0e7a3a1d88a469f35",
-	textBytesMax: 512,
-	logicalIds: false,
+  ...shared,
+  name: 'darkirc',
+  app: 'darkirc',
+  version: { major: 0, minor: 5, patch: 1 },
+  magic: constant('fbe5c7b5'),
+  initialGenesisMs: 1_740_787_200_000,
+  genesisContents: 'darkirc-v1',
+  staticGenesisId: '1da9ad0450a33ac67f7505b61067456d6c5d09821b4ec3b0e7a3a1d88a469f35',
+  textBytesMax: 512,
+  logicalIds: false,
 };
 
 /** The profile of a stored or configured name; `undefined` when this build has none of that name. */
 export function profileOf(name: string): NetworkProfile | undefined {
-	return [holdfast, darkirc].find((profile) => profile.name === name);
+  return [holdfast, darkirc].find((profile) => profile.name === name);
 }
 
 /** Start of the slot that `timeMs` lies in. A time before the network began belongs to the first slot. */
 export function slotOf(profile: NetworkProfile, timeMs: number): Slot {
-	assert(Number.isFinite(timeMs), "a time is a number of ms");
-	const since = Math.max(0, timeMs - profile.initialGenesisMs);
-	return (
-		profile.initialGenesisMs +
-		Math.floor(since / profile.rotationMs) * profile.rotationMs
-	);
+  assert(Number.isFinite(timeMs), 'a time is a number of ms');
+  const since = Math.max(0, timeMs - profile.initialGenesisMs);
+  return profile.initialGenesisMs + Math.floor(since / profile.rotationMs) * profile.rotationMs;
 }
 
 /** True when `slot` is the start of a slot of this network. */
 export function isSlot(profile: NetworkProfile, slot: number): boolean {
-	return Number.isSafeInteger(slot) && slotOf(profile, slot) === slot;
+  return Number.isSafeInteger(slot) && slotOf(profile, slot) === slot;
 }
 
 /** The genesis event of a slot and its id. Everyone derives the same; it is never transmitted for insertion. */
-export function genesisOf(
-	profile: NetworkProfile,
-	slot: Slot,
-): Event & { readonly id: EventId } {
-	assert(isSlot(profile, slot), "a slot starts at a rotation boundary");
-	const event = makeEvent(
-		BigInt(slot),
-		[],
-		0n,
-		utf8Bytes(profile.genesisContents),
-	);
-	return { ...event, id: eventId(event.header) };
+export function genesisOf(profile: NetworkProfile, slot: Slot): Event & { readonly id: EventId } {
+  assert(isSlot(profile, slot), 'a slot starts at a rotation boundary');
+  const event = makeEvent(BigInt(slot), [], 0n, utf8Bytes(profile.genesisContents));
+  return { ...event, id: eventId(event.header) };
 }
 
 /** Ready sessions wanted before an event is made, with so many relays known (formats.md 1.6). */
-export function minPeersOf(
-	profile: NetworkProfile,
-	relaysKnown: number,
-): number {
-	return Math.max(1, Math.min(profile.minPeers, relaysKnown));
+export function minPeersOf(profile: NetworkProfile, relaysKnown: number): number {
+  return Math.max(1, Math.min(profile.minPeers, relaysKnown));
 }
 
 function constant(hex: string): Bytes {
-	return present(fromHex(hex), "a constant of this file is hex");
+  return present(fromHex(hex), 'a constant of this file is hex');
 }
