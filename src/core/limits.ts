@@ -49,6 +49,10 @@ export const limits = {
   requestMs: 15 * second,
   waitingRequestsMax: 32,
   unknownCommandsPerMinuteMax: 32,
+  unknownCommandsWindowMs: minute,
+  /** Version, verack, ping and pong frames of one session in a window (event-graph.md 7.2). */
+  controlFramesMax: 28,
+  controlWindowMs: 10 * second,
   strikesMax: 5,
   floodEventsMax: 200,
   floodWindowMs: minute,

@@ -54,8 +54,21 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
   const known = knowEvent(event);
   if (typeof known === 'string') throw new TypeError(`an own event is broken: ${known}`);
   // Through the same door as everyone's: what we would refuse from others never leaves here.
-  const entry = { blob: own.blob, own: true, room: Number.POSITIVE_INFINITY, covers: own.covers };
+  const entry = {
+    blob: own.blob,
+    own: true,
+    room: Number.POSITIVE_INFINITY,
+    covers: own.covers,
+  };
   const { outcome, changes } = yield* insertKnown(place, slot, known, entry);
   if (outcome.verdict !== 'inserted') throw new TypeError(`an own event is refused: ${outcome.verdict}`);
-  return { id: eventId(made.header), slot, time, event, blob: own.blob, row: outcome.row, changes };
+  return {
+    id: eventId(made.header),
+    slot,
+    time,
+    event,
+    blob: own.blob,
+    row: outcome.row,
+    changes,
+  };
 }

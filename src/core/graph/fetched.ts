@@ -41,7 +41,12 @@ export interface FetchedOutcome {
 export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<FetchedOutcome> {
   const { slot, events, now } = fetched;
   if (!isRetained(place.profile, slot, now, place.slotsRetained)) {
-    return decide({ inserted: [], broken: [], left: events.length, full: false });
+    return decide({
+      inserted: [],
+      broken: [],
+      left: events.length,
+      full: false,
+    });
   }
   const { named, broken } = nameAll(place, fetched);
   const inserted: EventRow[] = [];

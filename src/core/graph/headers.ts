@@ -48,7 +48,10 @@ export function* headersAfter(
   }
   // With no tips at all the answer starts at the slot's genesis, as upstream's does (event-graph.md 3.4).
   const genesis = tips.length === 0 ? [genesisOf(place.profile, slot).header] : [];
-  return { done: true, headers: [...genesis, ...walk.headers()].slice(0, limits.headerReplyHeadersMax) };
+  return {
+    done: true,
+    headers: [...genesis, ...walk.headers()].slice(0, limits.headerReplyHeadersMax),
+  };
 }
 
 function* begin(place: GraphPlace, slot: Slot, theirs: readonly EventId[]): Ask<HeaderWalk> {
@@ -62,7 +65,11 @@ function* begin(place: GraphPlace, slot: Slot, theirs: readonly EventId[]): Ask<
 }
 
 function listed(row: EventRow): Listed {
-  return { id: row.id, layer: row.layer, header: readHeader(new Reader(row.event)) };
+  return {
+    id: row.id,
+    layer: row.layer,
+    header: readHeader(new Reader(row.event)),
+  };
 }
 
 type OpenLayer = Map<EventId, { readonly at: Listed; theirs: boolean }>;
@@ -87,7 +94,10 @@ class Walk {
     this.#open.set(at.layer, layer);
     const known = layer.get(at.id);
     if (known === undefined) {
-      layer.set(at.id, { at: { id: at.id, layer: at.layer, header: at.header }, theirs });
+      layer.set(at.id, {
+        at: { id: at.id, layer: at.layer, header: at.header },
+        theirs,
+      });
       if (!theirs) this.#ours += 1;
     } else if (theirs && !known.theirs) {
       known.theirs = true;
@@ -113,7 +123,10 @@ class Walk {
 
   pause(): HeaderWalk {
     const open = [...this.#open.values()].flatMap((layer) => [...layer.values()]);
-    return { open: open.map(({ at, theirs }) => ({ ...at, theirs })), found: this.#found };
+    return {
+      open: open.map(({ at, theirs }) => ({ ...at, theirs })),
+      found: this.#found,
+    };
   }
 
   headers(): readonly Header[] {

@@ -46,7 +46,11 @@ export type Refusal = 'too-old' | 'not-synced' | 'invalid' | 'busy';
  */
 export type InsertOutcome =
   | { readonly verdict: 'inserted'; readonly row: EventRow }
-  | { readonly verdict: 'known'; readonly id: EventId; readonly counted: boolean }
+  | {
+      readonly verdict: 'known';
+      readonly id: EventId;
+      readonly counted: boolean;
+    }
   | {
       readonly verdict: 'refused';
       readonly reason: Refusal;
@@ -54,7 +58,11 @@ export type InsertOutcome =
       readonly counted: boolean;
       readonly breach?: Breach;
     }
-  | { readonly verdict: 'missing'; readonly slot: Slot; readonly parents: readonly EventId[] }
+  | {
+      readonly verdict: 'missing';
+      readonly slot: Slot;
+      readonly parents: readonly EventId[];
+    }
   | { readonly verdict: 'flood' };
 
 /** Takes in a live event, in the order of event-graph.md 3.2. */
@@ -72,8 +80,15 @@ export function* insertLive(place: GraphPlace, live: LiveEvent): Script<InsertOu
   const breach = liveBreach(known, blob, live.now);
   if (breach !== undefined) return decide(invalid(breach));
   if (ofNextSlot(place.profile, current, known)) return decide(refuse('busy'));
-  const decision = yield* insertKnown(place, current, known, { blob, own: false, room: live.room });
-  return { ...decision, outcome: asLive(decision.outcome, known.time < current + place.profile.rotationMs) };
+  const decision = yield* insertKnown(place, current, known, {
+    blob,
+    own: false,
+    room: live.room,
+  });
+  return {
+    ...decision,
+    outcome: asLive(decision.outcome, known.time < current + place.profile.rotationMs),
+  };
 }
 
 const noBlob: Bytes = new Uint8Array(0);
@@ -182,9 +197,20 @@ function isFull(before: SlotRow, after: SlotRow, room: number): boolean {
 }
 
 function invalid(breach: Breach): InsertOutcome {
-  return { verdict: 'refused', reason: 'invalid', strike: true, counted: true, breach };
+  return {
+    verdict: 'refused',
+    reason: 'invalid',
+    strike: true,
+    counted: true,
+    breach,
+  };
 }
 
 function refuse(reason: Refusal, how: { readonly counted?: boolean } = {}): InsertOutcome {
-  return { verdict: 'refused', reason, strike: false, counted: how.counted ?? true };
+  return {
+    verdict: 'refused',
+    reason,
+    strike: false,
+    counted: how.counted ?? true,
+  };
 }

@@ -48,7 +48,13 @@ export function knowHeader(header: Header): KnownHeader | Breach {
   try {
     const time = safeNumber(header.timestamp);
     const layer = safeNumber(header.layer);
-    return { id: eventId(header), time, layer, parents: parentsOf(header), header };
+    return {
+      id: eventId(header),
+      time,
+      layer,
+      parents: parentsOf(header),
+      header,
+    };
   } catch (error) {
     if (error instanceof DecodeError) return 'undecodable';
     throw error;

@@ -19,18 +19,38 @@ export type SyncResult =
   /** The peer has tips or parents it does not give: ask another. */
   | { readonly end: 'incomplete'; readonly inserted: number }
   /** The peer broke a rule. */
-  | { readonly end: 'broken'; readonly inserted: number; readonly breach: Breach }
+  | {
+      readonly end: 'broken';
+      readonly inserted: number;
+      readonly breach: Breach;
+    }
   /** We have no room. */
   | { readonly end: 'full'; readonly inserted: number };
 
 /** What a sync wants next. There is always exactly one thing, and one input that answers it. */
 export type SyncOutput =
   | { readonly want: 'peer-tips'; readonly slot: Slot }
-  | { readonly want: 'lacking'; readonly slot: Slot; readonly ids: readonly EventId[] }
+  | {
+      readonly want: 'lacking';
+      readonly slot: Slot;
+      readonly ids: readonly EventId[];
+    }
   | { readonly want: 'own-tips'; readonly slot: Slot }
-  | { readonly want: 'headers'; readonly slot: Slot; readonly tips: readonly Tip[] }
-  | { readonly want: 'events'; readonly slot: Slot; readonly ids: readonly EventId[] }
-  | { readonly want: 'insert'; readonly slot: Slot; readonly events: readonly FetchedEvent[] }
+  | {
+      readonly want: 'headers';
+      readonly slot: Slot;
+      readonly tips: readonly Tip[];
+    }
+  | {
+      readonly want: 'events';
+      readonly slot: Slot;
+      readonly ids: readonly EventId[];
+    }
+  | {
+      readonly want: 'insert';
+      readonly slot: Slot;
+      readonly events: readonly FetchedEvent[];
+    }
   | { readonly want: 'nothing'; readonly result: SyncResult };
 
 /** The answer to what a sync wanted. */
@@ -39,7 +59,10 @@ export type SyncInput =
   | { readonly got: 'lacking'; readonly ids: readonly EventId[] }
   | { readonly got: 'own-tips'; readonly tips: readonly Tip[] }
   | { readonly got: 'headers'; readonly headers: readonly Header[] }
-  | { readonly got: 'events'; readonly events: readonly (FetchedEvent & { readonly id: EventId })[] }
+  | {
+      readonly got: 'events';
+      readonly events: readonly (FetchedEvent & { readonly id: EventId })[];
+    }
   | { readonly got: 'inserted'; readonly outcome: FetchedOutcome };
 
 /** Where the sync of one slot with one peer stands. */
@@ -84,7 +107,11 @@ export function beginFetch(
   bounds: SyncBounds,
   goal: readonly EventId[],
 ): SyncState {
-  return { ...beginSync(profile, slot, bounds), goal, output: { want: 'own-tips', slot } };
+  return {
+    ...beginSync(profile, slot, bounds),
+    goal,
+    output: { want: 'own-tips', slot },
+  };
 }
 
 /**
@@ -104,7 +131,11 @@ export function stepSync(state: SyncState, input: SyncInput): SyncState {
     case 'lacking':
       return onLacking(state, input.ids);
     case 'own-tips':
-      return { ...state, progress: 0, output: { want: 'headers', slot: state.slot, tips: input.tips } };
+      return {
+        ...state,
+        progress: 0,
+        output: { want: 'headers', slot: state.slot, tips: input.tips },
+      };
     case 'headers':
       return onHeaders(state, input.headers);
     case 'events':
@@ -123,7 +154,11 @@ function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
   }
   if (ids.length === 0) return end(state, 'complete');
   if (state.stage === 'goal' && state.progress === 0) return end(state, 'incomplete');
-  return { ...state, goal: ids, output: { want: 'own-tips', slot: state.slot } };
+  return {
+    ...state,
+    goal: ids,
+    output: { want: 'own-tips', slot: state.slot },
+  };
 }
 
 function onHeaders(state: SyncState, headers: readonly Header[]): SyncState {
@@ -152,12 +187,20 @@ function onEvents(state: SyncState, events: readonly (FetchedEvent & { readonly 
   const given = new Set(events.map((event) => event.id));
   const wanted = state.wanted.filter((id) => !given.has(id));
   if (wanted.length === state.wanted.length) return end(state, 'incomplete');
-  return { ...state, wanted, output: { want: 'insert', slot: state.slot, events } };
+  return {
+    ...state,
+    wanted,
+    output: { want: 'insert', slot: state.slot, events },
+  };
 }
 
 function onInserted(state: SyncState, outcome: FetchedOutcome): SyncState {
   const inserted = outcome.inserted.length;
-  const next = { ...state, inserted: state.inserted + inserted, progress: state.progress + inserted };
+  const next = {
+    ...state,
+    inserted: state.inserted + inserted,
+    progress: state.progress + inserted,
+  };
   const [breach] = outcome.broken;
   if (breach !== undefined) return broken(next, breach);
   if (outcome.full) return end(next, 'full');
@@ -167,21 +210,38 @@ function onInserted(state: SyncState, outcome: FetchedOutcome): SyncState {
 
 function wantLacking(state: SyncState, stage: SyncState['stage'], ids: readonly EventId[]): SyncState {
   if (ids.length === 0) return end(state, 'complete');
-  return { ...state, stage, output: { want: 'lacking', slot: state.slot, ids } };
+  return {
+    ...state,
+    stage,
+    output: { want: 'lacking', slot: state.slot, ids },
+  };
 }
 
 function wantEvents(state: SyncState): SyncState {
   const count = Math.min(state.bounds.batchEventsMax, limits.eventRequestIdsMax);
-  return { ...state, output: { want: 'events', slot: state.slot, ids: state.wanted.slice(0, count) } };
+  return {
+    ...state,
+    output: {
+      want: 'events',
+      slot: state.slot,
+      ids: state.wanted.slice(0, count),
+    },
+  };
 }
 
 function end(state: SyncState, how: 'complete' | 'incomplete' | 'full'): SyncState {
-  return { ...state, output: { want: 'nothing', result: { end: how, inserted: state.inserted } } };
+  return {
+    ...state,
+    output: { want: 'nothing', result: { end: how, inserted: state.inserted } },
+  };
 }
 
 function broken(state: SyncState, breach: Breach): SyncState {
   return {
     ...state,
-    output: { want: 'nothing', result: { end: 'broken', inserted: state.inserted, breach } },
+    output: {
+      want: 'nothing',
+      result: { end: 'broken', inserted: state.inserted, breach },
+    },
   };
 }
