@@ -18,15 +18,24 @@ const programs = {
 /** Native or socket packages that Node loads itself. */
 const nodeOwn = ['better-sqlite3', 'ws'];
 
-/** Files of workbox that the service worker loads by importScripts, beside workbox-sw itself. */
-const workboxParts = ['core', 'precaching', 'routing', 'strategies'];
+/** What the service worker loads by importScripts. */
+const workboxPackages = [
+  'workbox-sw',
+  'workbox-core',
+  'workbox-precaching',
+  'workbox-routing',
+  'workbox-strategies',
+];
 const workboxFolder = `workbox-${packageFile.dependencies['workbox-sw']}`;
 
 const root = import.meta.dirname;
 const out = process.env['HOLDFAST_OUT'] ?? join(root, 'dist');
 const app = join(out, 'app');
 /** The app's headers, and those a deployment adds to them, as one text. */
-const headers = JSON.stringify({ ...appHeaders, ...JSON.parse(process.env['HOLDFAST_HEADERS'] ?? '{}') });
+const headers = JSON.stringify({
+  ...appHeaders,
+  ...JSON.parse(process.env['HOLDFAST_HEADERS'] ?? '{}'),
+});
 
 /** Names this build by what it is made of, so that the same sources give the same name. */
 async function buildId(): Promise<string> {
@@ -66,7 +75,7 @@ function workboxFile(name: string): { from: string; to: string } {
 }
 
 /** One file a name, as `setConfig({ modulePathCb })` of the worker asks for them. */
-const workboxFiles = ['workbox-sw', ...workboxParts.map((part) => `workbox-${part}`)].map(workboxFile);
+const workboxFiles = workboxPackages.map(workboxFile);
 
 async function copyWorkbox(): Promise<void> {
   await mkdir(join(app, workboxFolder), { recursive: true });
@@ -89,7 +98,10 @@ async function injectPrecache(): Promise<void> {
       (entries) => ({
         manifest: entries.map((entry) =>
           /^(index\.html$|workers\/)/.test(entry.url)
-            ? { ...entry, revision: sha256(`${entry.revision}\n${headers}`).slice(0, 32) }
+            ? {
+                ...entry,
+                revision: sha256(`${entry.revision}\n${headers}`).slice(0, 32),
+              }
             : entry,
         ),
         warnings: [],
@@ -111,8 +123,17 @@ function serveWorker(id: string): Plugin {
       configFile: false,
       root,
       logLevel: 'warn',
-      define: { ...swDefines(id), 'self.__WB_MANIFEST': '[]', 'process.env.NODE_ENV': '"development"' },
-      build: { write: false, minify: false, copyPublicDir: false, rolldownOptions: swOptions },
+      define: {
+        ...swDefines(id),
+        'self.__WB_MANIFEST': '[]',
+        'process.env.NODE_ENV': '"development"',
+      },
+      build: {
+        write: false,
+        minify: false,
+        copyPublicDir: false,
+        rolldownOptions: swOptions,
+      },
     });
     return (result as Rolldown.RolldownOutput).output[0];
   };
@@ -173,7 +194,10 @@ function buildEverything(id: string): Plugin {
             minify: false,
             sourcemap: true,
             target: 'node20',
-            rolldownOptions: { input, output: { format: 'es', entryFileNames: '[name].js' } },
+            rolldownOptions: {
+              input,
+              output: { format: 'es', entryFileNames: '[name].js' },
+            },
           },
         },
       },
@@ -205,7 +229,9 @@ export default defineConfig(async () => {
     worker: {
       format: 'es',
       // A folder of their own: unlike page scripts, a worker's answer carries headers that count.
-      rolldownOptions: { output: { entryFileNames: 'workers/[name]-[hash].js' } },
+      rolldownOptions: {
+        output: { entryFileNames: 'workers/[name]-[hash].js' },
+      },
     },
     server: { host: '127.0.0.1', port: 4180, strictPort: true },
   } satisfies UserConfig;

@@ -5,19 +5,16 @@ declare const __WORKBOX__: string;
 
 /** Loaded by importScripts from our own origin. */
 declare const workbox: {
-	setConfig(config: {
-		debug: boolean;
-		modulePathCb: (name: string) => string;
-	}): void;
-	readonly core: typeof import("workbox-core");
-	readonly precaching: typeof import("workbox-precaching");
-	readonly routing: typeof import("workbox-routing");
+  setConfig(config: { debug: boolean; modulePathCb: (name: string) => string }): void;
+  readonly core: typeof import('workbox-core');
+  readonly precaching: typeof import('workbox-precaching');
+  readonly routing: typeof import('workbox-routing');
 };
 
 interface WorkerGlobalScope {
-	/** List of the built files, put in by workbox-build. */
-	readonly __WB_MANIFEST: {
-		readonly url: string;
-		readonly revision: string | null;
-	}[];
+  /** List of the built files, put in by workbox-build. */
+  readonly __WB_MANIFEST: {
+    readonly url: string;
+    readonly revision: string | null;
+  }[];
 }

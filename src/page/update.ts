@@ -1,25 +1,25 @@
 /** What the registration tells, and the one thing it can be told. */
 export interface UpdateEvents {
-	/** A new version is installed and waits. */
-	onWaiting(listener: () => void): void;
-	/** Another worker took control of this page. */
-	onControlling(listener: () => void): void;
-	/** Lets the waiting version take over. Without one it does nothing. */
-	skipWaiting(): void;
+  /** A new version is installed and waits. */
+  onWaiting(listener: () => void): void;
+  /** Another worker took control of this page. */
+  onControlling(listener: () => void): void;
+  /** Lets the waiting version take over. Without one it does nothing. */
+  skipWaiting(): void;
 }
 
 /** What updating stands on. */
 export interface UpdateParts {
-	readonly events: UpdateEvents;
-	/** This page's own build. */
-	readonly build: string;
-	/** Build of the worker in control. */
-	workerBuild(): Promise<string>;
-	/** Stores what is not stored yet; false forbids the reload, because text would be lost. */
-	beforeReload(): Promise<boolean>;
-	/** A new version can be used; called again when a reload was forbidden. */
-	onReady(ready: boolean): void;
-	reload(): void;
+  readonly events: UpdateEvents;
+  /** This page's own build. */
+  readonly build: string;
+  /** Build of the worker in control. */
+  workerBuild(): Promise<string>;
+  /** Stores what is not stored yet; false forbids the reload, because text would be lost. */
+  beforeReload(): Promise<boolean>;
+  /** A new version can be used; called again when a reload was forbidden. */
+  onReady(ready: boolean): void;
+  reload(): void;
 }
 
 /**
@@ -27,39 +27,39 @@ export interface UpdateParts {
  * asked for it, but never over text that is not stored: then the page goes on, says so, and tries again when asked.
  */
 export class Updates {
-	#due = false;
-	#reloading = false;
+  #due = false;
+  #reloading = false;
 
-	constructor(private readonly parts: UpdateParts) {
-		parts.events.onWaiting(() => parts.onReady(true));
-		parts.events.onControlling(() => void this.#controlled());
-	}
+  constructor(private readonly parts: UpdateParts) {
+    parts.events.onWaiting(() => parts.onReady(true));
+    parts.events.onControlling(() => void this.#controlled());
+  }
 
-	/** Uses the new version: lets it take over, in every tab; or reloads at last when it already has. */
-	use(): void {
-		if (this.#due) void this.#reload();
-		else this.parts.events.skipWaiting();
-	}
+  /** Uses the new version: lets it take over, in every tab; or reloads at last when it already has. */
+  use(): void {
+    if (this.#due) void this.#reload();
+    else this.parts.events.skipWaiting();
+  }
 
-	/** Tries again a reload that was forbidden. */
-	retry(): void {
-		if (this.#due) void this.#reload();
-	}
+  /** Tries again a reload that was forbidden. */
+  retry(): void {
+    if (this.#due) void this.#reload();
+  }
 
-	/** A page taken under control late (first visit, hard reload) sees this event too, but is of the same build. */
-	async #controlled(): Promise<void> {
-		const build = await this.parts.workerBuild().catch(() => undefined);
-		if (build === undefined || build === this.parts.build) return;
-		this.#due = true;
-		await this.#reload();
-	}
+  /** A page taken under control late (first visit, hard reload) sees this event too, but is of the same build. */
+  async #controlled(): Promise<void> {
+    const build = await this.parts.workerBuild().catch(() => undefined);
+    if (build === undefined || build === this.parts.build) return;
+    this.#due = true;
+    await this.#reload();
+  }
 
-	async #reload(): Promise<void> {
-		if (this.#reloading) return;
-		this.#reloading = true;
-		const safe = await this.parts.beforeReload().catch(() => false);
-		if (safe) this.parts.reload();
-		else this.parts.onReady(true);
-		this.#reloading = false;
-	}
+  async #reload(): Promise<void> {
+    if (this.#reloading) return;
+    this.#reloading = true;
+    const safe = await this.parts.beforeReload().catch(() => false);
+    if (safe) this.parts.reload();
+    else this.parts.onReady(true);
+    this.#reloading = false;
+  }
 }

@@ -1,20 +1,14 @@
-import { limits } from "../../core/limits";
-import type { CallAnswer, CallRequest } from "../../core/wire/call";
-import { watchDeath } from "./death";
-import {
-	answerOf,
-	type Caller,
-	type Door,
-	lateError,
-	newRequest,
-} from "./door";
-import { type DoorMessage, doorCalls } from "./names";
+import { limits } from '../../core/limits';
+import type { CallAnswer, CallRequest } from '../../core/wire/call';
+import { watchDeath } from './death';
+import { answerOf, type Caller, type Door, lateError, newRequest } from './door';
+import { type DoorMessage, doorCalls } from './names';
 
 interface Pending {
-	readonly request: CallRequest;
-	readonly settle: (answer: CallAnswer) => void;
-	/** One a copy sent; whichever is answered first counts. */
-	readonly ports: MessagePort[];
+  readonly request: CallRequest;
+  readonly settle: (answer: CallAnswer) => void;
+  /** One a copy sent; whichever is answered first counts. */
+  readonly ports: MessagePort[];
 }
 
 /**
@@ -24,158 +18,149 @@ interface Pending {
  * it, and every open call goes out again under its id.
  */
 export class MessageDoor implements Door {
-	readonly #pending = new Set<Pending>();
-	#registration: ServiceWorkerRegistration | undefined;
-	/** Instance that is known to live, while its lock is watched. */
-	#alive: string | undefined;
-	#stopWatching: () => void = () => {};
-	#greeting = false;
-	#claiming = false;
+  readonly #pending = new Set<Pending>();
+  #registration: ServiceWorkerRegistration | undefined;
+  /** Instance that is known to live, while its lock is watched. */
+  #alive: string | undefined;
+  #stopWatching: () => void = () => {};
+  #greeting = false;
+  #claiming = false;
 
-	constructor(
-		private readonly container: ServiceWorkerContainer,
-		private readonly locks: LockManager,
-		private readonly caller: Caller,
-	) {
-		void container.ready.then((registration) => {
-			this.#registration = registration;
-			this.#sendAll();
-		});
-		container.addEventListener("controllerchange", () => {
-			// Another worker is in charge: nothing is known of its instance yet, and what the old one had may be lost.
-			this.#forget();
-			this.#sendAll();
-			void this.#greet();
-		});
-	}
+  constructor(
+    private readonly container: ServiceWorkerContainer,
+    private readonly locks: LockManager,
+    private readonly caller: Caller,
+  ) {
+    void container.ready.then((registration) => {
+      this.#registration = registration;
+      this.#sendAll();
+    });
+    container.addEventListener('controllerchange', () => {
+      // Another worker is in charge: nothing is known of its instance yet, and what the old one had may be lost.
+      this.#forget();
+      this.#sendAll();
+      void this.#greet();
+    });
+  }
 
-	call(request: CallRequest, until: number): Promise<CallAnswer> {
-		return new Promise((resolve, reject) => {
-			const end = () => {
-				clearTimeout(late);
-				this.#pending.delete(pending);
-				for (const port of pending.ports) port.close();
-			};
-			const pending: Pending = {
-				request,
-				ports: [],
-				settle: (answer) => {
-					end();
-					resolve(answer);
-				},
-			};
-			const late = setTimeout(
-				() => {
-					end();
-					reject(lateError());
-				},
-				Math.max(0, until - Date.now()),
-			);
-			this.#pending.add(pending);
-			this.#send(pending);
-			void this.#greet();
-		});
-	}
+  call(request: CallRequest, until: number): Promise<CallAnswer> {
+    return new Promise((resolve, reject) => {
+      const end = () => {
+        clearTimeout(late);
+        this.#pending.delete(pending);
+        for (const port of pending.ports) port.close();
+      };
+      const pending: Pending = {
+        request,
+        ports: [],
+        settle: (answer) => {
+          end();
+          resolve(answer);
+        },
+      };
+      const late = setTimeout(
+        () => {
+          end();
+          reject(lateError());
+        },
+        Math.max(0, until - Date.now()),
+      );
+      this.#pending.add(pending);
+      this.#send(pending);
+      void this.#greet();
+    });
+  }
 
-	/** A lane of many calls to the worker of this moment, to be handed to a realm that cannot post to it. */
-	async lane(): Promise<MessagePort> {
-		const worker = this.#worker() ?? (await this.container.ready).active;
-		const { port1, port2 } = new MessageChannel();
-		worker?.postMessage({ holdfast: "lane" } satisfies DoorMessage, [port1]);
-		return port2;
-	}
+  /** A lane of many calls to the worker of this moment, to be handed to a realm that cannot post to it. */
+  async lane(): Promise<MessagePort> {
+    const worker = this.#worker() ?? (await this.container.ready).active;
+    const { port1, port2 } = new MessageChannel();
+    worker?.postMessage({ holdfast: 'lane' } satisfies DoorMessage, [port1]);
+    return port2;
+  }
 
-	#worker(): ServiceWorker | undefined {
-		return this.container.controller ?? this.#registration?.active ?? undefined;
-	}
+  #worker(): ServiceWorker | undefined {
+    return this.container.controller ?? this.#registration?.active ?? undefined;
+  }
 
-	#send(pending: Pending): void {
-		const worker = this.#worker();
-		if (worker === undefined) return;
-		const { port1, port2 } = new MessageChannel();
-		pending.ports.push(port1);
-		port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-			const answer = answerOf(data);
-			if (answer === undefined) return;
-			this.#watch(answer.sw);
-			pending.settle(answer);
-		};
-		worker.postMessage(
-			{ holdfast: "call", request: pending.request } satisfies DoorMessage,
-			[port2],
-		);
-		if (this.container.controller === null) void this.#claim();
-	}
+  #send(pending: Pending): void {
+    const worker = this.#worker();
+    if (worker === undefined) return;
+    const { port1, port2 } = new MessageChannel();
+    pending.ports.push(port1);
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      const answer = answerOf(data);
+      if (answer === undefined) return;
+      this.#watch(answer.sw);
+      pending.settle(answer);
+    };
+    worker.postMessage({ holdfast: 'call', request: pending.request } satisfies DoorMessage, [port2]);
+    if (this.container.controller === null) void this.#claim();
+  }
 
-	#sendAll(): void {
-		for (const pending of this.#pending) this.#send(pending);
-	}
+  #sendAll(): void {
+    for (const pending of this.#pending) this.#send(pending);
+  }
 
-	#watch(instance: string): void {
-		if (this.#alive === instance) return;
-		this.#forget();
-		this.#alive = instance;
-		this.#stopWatching = watchDeath(this.locks, instance, () => {
-			this.#alive = undefined;
-			this.#sendAll();
-			void this.#greet();
-		});
-	}
+  #watch(instance: string): void {
+    if (this.#alive === instance) return;
+    this.#forget();
+    this.#alive = instance;
+    this.#stopWatching = watchDeath(this.locks, instance, () => {
+      this.#alive = undefined;
+      this.#sendAll();
+      void this.#greet();
+    });
+  }
 
-	#forget(): void {
-		this.#stopWatching();
-		this.#alive = undefined;
-	}
+  #forget(): void {
+    this.#stopWatching();
+    this.#alive = undefined;
+  }
 
-	/** While calls are open and no instance is known to live, asks for one; silence means that all copies are lost. */
-	async #greet(): Promise<void> {
-		if (this.#greeting || this.#alive !== undefined) return;
-		this.#greeting = true;
-		try {
-			while (this.#pending.size > 0 && this.#alive === undefined) {
-				if (!(await this.#hello())) this.#sendAll();
-			}
-		} finally {
-			this.#greeting = false;
-		}
-	}
+  /** While calls are open and no instance is known to live, asks for one; silence means that all copies are lost. */
+  async #greet(): Promise<void> {
+    if (this.#greeting || this.#alive !== undefined) return;
+    this.#greeting = true;
+    try {
+      while (this.#pending.size > 0 && this.#alive === undefined) {
+        if (!(await this.#hello())) this.#sendAll();
+      }
+    } finally {
+      this.#greeting = false;
+    }
+  }
 
-	#hello(): Promise<boolean> {
-		return new Promise((resolve) => {
-			const { port1, port2 } = new MessageChannel();
-			const end = (heard: boolean) => {
-				clearTimeout(silent);
-				port1.close();
-				resolve(heard);
-			};
-			const silent = setTimeout(() => end(false), limits.helloMs);
-			port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-				const answer = answerOf(data);
-				if (answer === undefined) return;
-				this.#watch(answer.sw);
-				end(true);
-			};
-			const request = newRequest(this.caller, doorCalls.hello, null);
-			this.#worker()?.postMessage(
-				{ holdfast: "call", request } satisfies DoorMessage,
-				[port2],
-			);
-		});
-	}
+  #hello(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const { port1, port2 } = new MessageChannel();
+      const end = (heard: boolean) => {
+        clearTimeout(silent);
+        port1.close();
+        resolve(heard);
+      };
+      const silent = setTimeout(() => end(false), limits.helloMs);
+      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+        const answer = answerOf(data);
+        if (answer === undefined) return;
+        this.#watch(answer.sw);
+        end(true);
+      };
+      const request = newRequest(this.caller, doorCalls.hello, null);
+      this.#worker()?.postMessage({ holdfast: 'call', request } satisfies DoorMessage, [port2]);
+    });
+  }
 
-	/** A page loaded past the worker (a hard reload) can still post to it, and have itself taken under control. */
-	async #claim(): Promise<void> {
-		if (this.#claiming) return;
-		this.#claiming = true;
-		try {
-			await this.call(
-				newRequest(this.caller, doorCalls.claim, null),
-				Date.now() + limits.callMs,
-			);
-		} catch {
-			// Not controlled yet: the next call asks again.
-		} finally {
-			this.#claiming = false;
-		}
-	}
+  /** A page loaded past the worker (a hard reload) can still post to it, and have itself taken under control. */
+  async #claim(): Promise<void> {
+    if (this.#claiming) return;
+    this.#claiming = true;
+    try {
+      await this.call(newRequest(this.caller, doorCalls.claim, null), Date.now() + limits.callMs);
+    } catch {
+      // Not controlled yet: the next call asks again.
+    } finally {
+      this.#claiming = false;
+    }
+  }
 }

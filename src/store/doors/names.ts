@@ -1,38 +1,38 @@
 /** Where the fetch door stands (formats.md 2.2). */
-export const fetchDoorPath = "/~store";
+export const fetchDoorPath = '/~store';
 
 /** Name and value of the header that both sides of the fetch door send. */
-export const doorHeader = { name: "x-holdfast", value: "1" } as const;
+export const doorHeader = { name: 'x-holdfast', value: '1' } as const;
 
 /** Channel on which the store's worker says that rows have changed. */
-export const lookChannelName = "holdfast/look";
+export const lookChannelName = 'holdfast/look';
 
 /** Web Lock that an instance of the service worker holds as long as it lives. */
 export function instanceLock(id: string): string {
-	return `holdfast/sw/${id}`;
+  return `holdfast/sw/${id}`;
 }
 
 /** Web Lock that every page and engine of a build holds (shared), so that its files stay kept. */
 export function buildLock(build: string): string {
-	return `holdfast/build/${build}`;
+  return `holdfast/build/${build}`;
 }
 
 /** Calls that the door itself answers, without a script. */
 export const doorCalls = {
-	/** Says which instance answers. */
-	hello: "hello",
-	/** Makes the worker take control of pages that loaded without it. */
-	claim: "claim",
+  /** Says which instance answers. */
+  hello: 'hello',
+  /** Makes the worker take control of pages that loaded without it. */
+  claim: 'claim',
 } as const;
 
 /** What a page posts to the service worker, with a port to answer on. */
 export type DoorMessage =
-	| { readonly holdfast: "call"; readonly request: unknown }
-	/** The port becomes a lane: requests come in, `LaneAnswer`s go out. */
-	| { readonly holdfast: "lane" };
+  | { readonly holdfast: 'call'; readonly request: unknown }
+  /** The port becomes a lane: requests come in, `LaneAnswer`s go out. */
+  | { readonly holdfast: 'lane' };
 
 /** An answer on a lane, which carries many calls at a time. */
 export interface LaneAnswer {
-	readonly call: string;
-	readonly answer: unknown;
+  readonly call: string;
+  readonly answer: unknown;
 }
