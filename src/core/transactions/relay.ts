@@ -1,0 +1,62 @@
+import { insertFetched } from '../graph/fetched';
+import { type InsertOutcome, insertLive } from '../graph/insert';
+import type { Breach } from '../graph/rules';
+import type { Bytes, EventId, Slot } from '../ids';
+import { decide, get, part, put, type Script } from '../transaction';
+import { placeOf, type SlotArgs } from './graph-reads';
+import { newCounters } from './rows';
+
+type GraphArgs = Omit<SlotArgs, 'slot'>;
+
+/** A live event of a peer of the relay. */
+export interface RelayPutArgs extends GraphArgs {
+  readonly event: Bytes;
+  readonly blob: Bytes;
+  readonly now: number;
+  readonly synced: boolean;
+  readonly flooded: boolean;
+  /** Bytes the relay's graph may hold. */
+  readonly bytesMax: number;
+}
+
+/** What became of a live event: as the graph says, without the row. */
+export type RelayPutOutcome =
+  | { readonly verdict: 'inserted' }
+  | Exclude<InsertOutcome, { readonly verdict: 'inserted' }>;
+
+/** Takes a live event in, or says why not. Beyond the relay's bytes it is Busy. */
+export function* relayPut(args: RelayPutArgs): Script<RelayPutOutcome> {
+  const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
+  const room = args.bytesMax - held.graphBytes;
+  const outcome = yield* part(insertLive(placeOf(args), { ...args, room }));
+  if (outcome.verdict !== 'inserted') return decide(outcome);
+  const graphBytes = held.graphBytes + outcome.row.event.length + outcome.row.blob.length;
+  return decide({ verdict: 'inserted' }, [put('counters', { ...held, graphBytes })]);
+}
+
+/** Events a peer gave because the relay asked. */
+export interface RelayTakeArgs extends GraphArgs {
+  readonly slot: Slot;
+  readonly events: readonly { readonly event: Bytes; readonly blob: Bytes }[];
+  readonly now: number;
+  readonly bytesMax: number;
+}
+
+/** What became of them: ids of new ones, parents first; the rest as the graph counts it. */
+export interface RelayTakeOutcome {
+  readonly inserted: readonly EventId[];
+  readonly broken: readonly Breach[];
+  readonly left: number;
+  readonly full: boolean;
+}
+
+/** Takes in events that were asked for. */
+export function* relayTake(args: RelayTakeArgs): Script<RelayTakeOutcome> {
+  const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
+  const room = args.bytesMax - held.graphBytes;
+  const { inserted, broken, left, full } = yield* part(insertFetched(placeOf(args), { ...args, room }));
+  const outcome = { inserted: inserted.map((row) => row.id), broken, left, full };
+  if (inserted.length === 0) return decide(outcome);
+  const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
+  return decide(outcome, [put('counters', { ...held, graphBytes: held.graphBytes + bytes })]);
+}
