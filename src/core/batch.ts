@@ -13,7 +13,11 @@ export interface Job {
 
 /** What became of one script of a batch. A throw contributed nothing. */
 export type JobResult =
-  | { readonly ok: true; readonly outcome: unknown; readonly effects: readonly Effect[] }
+  | {
+      readonly ok: true;
+      readonly outcome: unknown;
+      readonly effects: readonly Effect[];
+    }
   | { readonly ok: false; readonly error: unknown };
 
 /** Results in the order of the jobs, and the net changes to write in one transaction. */
@@ -110,7 +114,10 @@ class Memory {
     const asked = [...open];
     const found = yield asked.map(([, question]) => question);
     asked.forEach(([name, question], at) => {
-      this.#answers.set(name, { rows: found[at] ?? [], limit: limitOf(question) });
+      this.#answers.set(name, {
+        rows: found[at] ?? [],
+        limit: limitOf(question),
+      });
     });
   }
 
@@ -150,7 +157,10 @@ function widen(open: Map<string, Question>, name: string, question: Question): v
 function wider(question: Question, overlay: Overlay): Question {
   return question.ask === 'get'
     ? question
-    : { ...question, limit: question.limit + overlay.touched(question.table) + 1 };
+    : {
+        ...question,
+        limit: question.limit + overlay.touched(question.table) + 1,
+      };
 }
 
 function limitOf(question: Question): number {

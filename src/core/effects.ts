@@ -14,7 +14,12 @@ export type Effect =
       readonly relays: readonly string[];
     }
   /** Rows of this kind changed: whoever shows or schedules them should look. */
-  | { readonly type: 'look'; readonly account: AccountId; readonly store: LookAt; readonly revision: number };
+  | {
+      readonly type: 'look';
+      readonly account: AccountId;
+      readonly store: LookAt;
+      readonly revision: number;
+    };
 
 /** What a look signal names. It carries no content. */
 export type LookAt = 'outbox' | 'messages' | 'conversations' | 'graph' | 'account';

@@ -57,7 +57,10 @@ function encodeText(value: string): string {
 }
 
 /** Inclusive lower and exclusive upper bound of a range, as encoded keys. */
-export function encodeRange(range: Range): { readonly lower: string; readonly upper: string } {
+export function encodeRange(range: Range): {
+  readonly lower: string;
+  readonly upper: string;
+} {
   const prefix = encodeKey(range.prefix);
   const lower = range.from === undefined ? prefix : prefix + encodePart(range.from);
   const upper = range.to === undefined ? prefix : prefix + encodePart(range.to);

@@ -21,9 +21,12 @@ export class Overlay {
     for (const change of changes) {
       const table = 'put' in change ? change.put : change.remove;
       const key = 'put' in change ? keyOf(table, change.row) : change.key;
-      let written = this.#tables.get(table);
-      if (written === undefined) this.#tables.set(table, (written = new Map()));
-      written.set(encodeKey(key), { change, row: 'put' in change ? change.row : undefined });
+      const written = this.#tables.get(table) ?? new Map<string, Written>();
+      this.#tables.set(table, written);
+      written.set(encodeKey(key), {
+        change,
+        row: 'put' in change ? change.row : undefined,
+      });
     }
   }
 

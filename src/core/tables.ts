@@ -17,7 +17,10 @@ export const tables = {
   },
   generations: { key: ['account', 'id'], indexes: {} },
   slots: { key: ['account', 'slot'], indexes: {} },
-  events: { key: ['account', 'id'], indexes: { slot: ['account', 'slot', 'layer', 'id'] } },
+  events: {
+    key: ['account', 'id'],
+    indexes: { slot: ['account', 'slot', 'layer', 'id'] },
+  },
 } as const satisfies Record<string, TableSpec>;
 
 /** Primary key and indexes of one table, each a list of property names. */
@@ -31,7 +34,11 @@ export const schemaVersion = 1;
 
 /** One row of facts about the database itself. */
 export type MetaRow =
-  | { readonly name: 'schema'; readonly schema: number; readonly minReader: number }
+  | {
+      readonly name: 'schema';
+      readonly schema: number;
+      readonly minReader: number;
+    }
   /** The fencing term of the newest engine: an older one may not write. */
   | { readonly name: 'engine'; readonly term: number; readonly engine: string };
 
@@ -125,7 +132,11 @@ export interface Operation {
   readonly lastRoundAt?: number;
   readonly parked?: string;
   /** Evidence that ended the entry: which event, by whom, when. */
-  readonly acked?: { readonly event: EventId; readonly by: string; readonly at: number };
+  readonly acked?: {
+    readonly event: EventId;
+    readonly by: string;
+    readonly at: number;
+  };
   readonly droppedAt?: number;
 }
 

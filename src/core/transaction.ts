@@ -29,7 +29,9 @@ export type Question =
 
 /** One durable change: a row put whole, or a key removed. */
 export type Change =
-  | { readonly [T in TableName]: { readonly put: T; readonly row: Rows[T] } }[TableName]
+  | {
+      readonly [T in TableName]: { readonly put: T; readonly row: Rows[T] };
+    }[TableName]
   | { readonly remove: TableName; readonly key: Key };
 
 /** What a script decided. Nothing of it exists before the store has committed it. */
@@ -42,7 +44,11 @@ export interface Decision<O> {
 /** A step of a script: questions to answer together, or the result of a part to take into the overlay. */
 export type Step =
   | { readonly step: 'ask'; readonly questions: readonly Question[] }
-  | { readonly step: 'apply'; readonly changes: readonly Change[]; readonly effects: readonly Effect[] };
+  | {
+      readonly step: 'apply';
+      readonly changes: readonly Change[];
+      readonly effects: readonly Effect[];
+    };
 
 /** Rows found, one list a question; a `get` gives none or one. */
 export type Answers = readonly (readonly unknown[])[];
@@ -78,7 +84,10 @@ export function remove(table: TableName, key: Key): Change {
 
 /** Asks for the row of a primary key. */
 export function* get<T extends TableName>(table: T, key: Key): Ask<Rows[T] | undefined> {
-  const [found] = yield { step: 'ask', questions: [{ ask: 'get', table, key }] };
+  const [found] = yield {
+    step: 'ask',
+    questions: [{ ask: 'get', table, key }],
+  };
   return found?.[0] as Rows[T] | undefined;
 }
 
@@ -124,7 +133,9 @@ export function* all<const P extends readonly Ask<unknown>[]>(
       at += count;
     });
   }
-  return running.map((one) => one.next.value) as { [I in keyof P]: P[I] extends Ask<infer T> ? T : never };
+  return running.map((one) => one.next.value) as {
+    [I in keyof P]: P[I] extends Ask<infer T> ? T : never;
+  };
 }
 
 function questionsOf(step: Step): readonly Question[] {

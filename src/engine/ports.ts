@@ -22,8 +22,18 @@ export interface Store {
 /** What a link tells its owner. Each event carries the number of the link it belongs to. */
 export type LinkEvent =
   | { readonly type: 'opened'; readonly relay: string; readonly link: number }
-  | { readonly type: 'frame'; readonly relay: string; readonly link: number; readonly bytes: Bytes }
-  | { readonly type: 'written'; readonly relay: string; readonly link: number; readonly sequence: number }
+  | {
+      readonly type: 'frame';
+      readonly relay: string;
+      readonly link: number;
+      readonly bytes: Bytes;
+    }
+  | {
+      readonly type: 'written';
+      readonly relay: string;
+      readonly link: number;
+      readonly sequence: number;
+    }
   | {
       readonly type: 'closed';
       readonly relay: string;
@@ -67,5 +77,7 @@ export interface Ports {
   readonly random: Random;
   readonly observer: Observer;
   /** Signals that rows of a kind changed, by whichever realm. May be lost or repeated. */
-  readonly looks: { listen(listener: (effect: Effect & { readonly type: 'look' }) => void): void };
+  readonly looks: {
+    listen(listener: (effect: Effect & { readonly type: 'look' }) => void): void;
+  };
 }

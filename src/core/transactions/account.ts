@@ -24,7 +24,12 @@ export function* createAccount(
   const [existing] = yield* rows('accounts', { prefix: [] }, 1);
   if (existing !== undefined) return decide({ account: existing.account, created: false });
   const sealed = sealIdentity(key, args.account, { nick: args.nick }, args.nonce);
-  const row: AccountRow = { account: args.account, profile: args.profile, sealed, createdAt: args.now };
+  const row: AccountRow = {
+    account: args.account,
+    profile: args.profile,
+    sealed,
+    createdAt: args.now,
+  };
   const counters = { ...newCounters(args.account), revision: 1 };
   const relays = args.relays.map(
     (url): Change => put('relays', { account: args.account, url, addedAt: args.now }),
@@ -54,7 +59,11 @@ export function* joinChannel(
   args: JoinChannelArgs,
   keys: Keys,
 ): Script<
-  | { readonly kind: 'joined'; readonly conversation: ConversationId; readonly created: boolean }
+  | {
+      readonly kind: 'joined';
+      readonly conversation: ConversationId;
+      readonly created: boolean;
+    }
   | { readonly kind: 'unknown-account' }
   | { readonly kind: 'too-many'; readonly max: number }
 > {
@@ -66,7 +75,12 @@ export function* joinChannel(
   ]);
   if (account === undefined) return decide({ kind: 'unknown-account' });
   const same = joined.find((row) => isChannel(row, args, keys));
-  if (same !== undefined) return decide({ kind: 'joined', conversation: same.conversation, created: false });
+  if (same !== undefined)
+    return decide({
+      kind: 'joined',
+      conversation: same.conversation,
+      created: false,
+    });
   if (joined.length === channelsMax) return decide({ kind: 'too-many', max: channelsMax });
   const channel = args.secret === undefined ? { name: args.name } : { name: args.name, secret: args.secret };
   const row: ConversationRow = {

@@ -24,11 +24,19 @@ export type AnswerOutcome =
   /** Not of an event of ours, or already recorded: nothing changed (OB-15). */
   | { readonly kind: 'unrelated' | 'repeated' }
   /** The entry left the lane. */
-  | { readonly kind: 'acknowledged'; readonly seq: number; readonly next?: MaterialiseOutcome }
+  | {
+      readonly kind: 'acknowledged';
+      readonly seq: number;
+      readonly next?: MaterialiseOutcome;
+    }
   /** The entry had left before; the relay's answer is kept as evidence. */
   | { readonly kind: 'late'; readonly seq: number }
   /** A refusal: kept as evidence. It neither ends, nor hurries, nor replaces anything (OB-20, OB-24). */
-  | { readonly kind: 'refused'; readonly seq: number; readonly reason: NackReason };
+  | {
+      readonly kind: 'refused';
+      readonly seq: number;
+      readonly reason: NackReason;
+    };
 
 /** Records what a relay said of an event of ours; a Has for any generation of an entry ends it (OB-10, RD-02). */
 export function* answer(args: AnswerArgs, keys: Keys): Script<AnswerOutcome> {

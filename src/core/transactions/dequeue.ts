@@ -28,7 +28,11 @@ export function* dequeue(
   row: MessageRow,
   operation: Operation,
   evidence: Evidence,
-  making: { readonly args: MakingArgs | undefined; readonly keys: Keys; readonly counters: CountersRow },
+  making: {
+    readonly args: MakingArgs | undefined;
+    readonly keys: Keys;
+    readonly counters: CountersRow;
+  },
 ): Script<DequeueOutcome> {
   const { lane: _lane, bytes, ...kept } = row;
   const acked = { event: evidence.event, by: evidence.by, at: evidence.now };

@@ -36,7 +36,12 @@ export function* putDraft(
 function draftChange(args: PutDraftArgs, key: ReturnType<typeof dataKey>): Change {
   if (args.text === '') return remove('drafts', [args.account, args.conversation]);
   const sealed = sealDraft(key, args.account, args.conversation, args.text, args.nonce);
-  return put('drafts', { account: args.account, conversation: args.conversation, sealed, at: args.now });
+  return put('drafts', {
+    account: args.account,
+    conversation: args.conversation,
+    sealed,
+    at: args.now,
+  });
 }
 
 /** Everything up to `seq` was seen. */

@@ -26,12 +26,20 @@ export interface EnqueueArgs {
 
 /** What became of an enqueue. Only `queued` means that the message is kept. */
 export type EnqueueOutcome =
-  | { readonly kind: 'queued'; readonly seq: number; readonly repeated: boolean }
+  | {
+      readonly kind: 'queued';
+      readonly seq: number;
+      readonly repeated: boolean;
+    }
   /** The command id is taken by another content; nothing changed. */
   | { readonly kind: 'conflict' }
   | { readonly kind: 'unknown-conversation' }
   | { readonly kind: 'too-long'; readonly over: number }
-  | { readonly kind: 'outbox-full'; readonly held: number; readonly max: number };
+  | {
+      readonly kind: 'outbox-full';
+      readonly held: number;
+      readonly max: number;
+    };
 
 /** Metadata counted for an entry beside its sealed body: keys, operation, generation ids. */
 export const entryOverheadBytes = 512;

@@ -56,7 +56,11 @@ export type MaterialiseOutcome =
   | { readonly kind: 'made'; readonly seq: number; readonly id: EventId }
   /** The store is past that decision already: another head, or another generation. */
   | { readonly kind: 'past' }
-  | { readonly kind: 'parked'; readonly reason: ParkReason; readonly untilMs: number };
+  | {
+      readonly kind: 'parked';
+      readonly reason: ParkReason;
+      readonly untilMs: number;
+    };
 
 /** Bytes counted for one generation's id, links and claims. */
 export const generationOverheadBytes = 256;
@@ -87,7 +91,11 @@ export function* materialiseHead(
   counters: CountersRow,
 ): Script<MaterialiseOutcome> {
   const profile = present(profileOf(args.profile), 'an account has a profile of this build');
-  const place: GraphPlace = { account: head.account, profile, slotsRetained: profile.clientSlotsRetained };
+  const place: GraphPlace = {
+    account: head.account,
+    profile,
+    slotsRetained: profile.clientSlotsRetained,
+  };
   const content = contentOf(profile, head, keys, args.seed);
   if (content === undefined) return parkHead(head, counters, args, 'processing');
   const own = {
@@ -117,10 +125,26 @@ function exposeHead(
   const added = made.event.length + made.blob.length + generationOverheadBytes - exposedBytes(before);
   const held = counters.outboxBytes + added;
   if (held > (keys.outboxBytesMax ?? limits.outboxBytesMax)) return parkHead(head, counters, args, 'room');
-  const generation = { id: made.id, slot: made.slot, at: made.time, event: made.event, blob: made.blob };
-  const round = { event: made.id, relays: args.relays, term: args.term, now: args.now, jitter: args.jitter };
+  const generation = {
+    id: made.id,
+    slot: made.slot,
+    at: made.time,
+    event: made.event,
+    blob: made.blob,
+  };
+  const round = {
+    event: made.id,
+    relays: args.relays,
+    term: args.term,
+    now: args.now,
+    jitter: args.jitter,
+  };
   const operation = beginRound(addGeneration(before, generation), round);
-  const row: MessageRow = { ...head, operation, bytes: (head.bytes ?? 0) + added };
+  const row: MessageRow = {
+    ...head,
+    operation,
+    bytes: (head.bytes ?? 0) + added,
+  };
   const next: CountersRow = {
     ...counters,
     outboxBytes: held,
@@ -139,7 +163,13 @@ function exposeHead(
     { kind: 'made', seq: head.seq, id: made.id },
     [...made.changes, put('messages', row), put('generations', link), put('counters', next)],
     [
-      { type: 'put-event', id: made.id, event: made.event, blob: made.blob, relays: args.relays },
+      {
+        type: 'put-event',
+        id: made.id,
+        event: made.event,
+        blob: made.blob,
+        relays: args.relays,
+      },
       lookAt(next, 'outbox'),
     ],
   );
@@ -168,9 +198,18 @@ function parkHead(
       now: args.now,
       jitter: args.jitter,
     };
-    operation = { ...beginRound(head.operation as Operation, round), parked: reason };
+    operation = {
+      ...beginRound(head.operation as Operation, round),
+      parked: reason,
+    };
     const blob = active.blob ?? new Uint8Array(0);
-    effects.push({ type: 'put-event', id: active.id, event: active.event, blob, relays: args.relays });
+    effects.push({
+      type: 'put-event',
+      id: active.id,
+      event: active.event,
+      blob,
+      relays: args.relays,
+    });
   }
   const next = { ...counters, revision: counters.revision + 1 };
   const changes: Change[] = [put('messages', { ...head, operation }), put('counters', next)];
@@ -198,9 +237,17 @@ function contentOfBody(profile: NetworkProfile, body: OwnBody, logical: LogicalI
       : sealChannel(
           channelKey(body.secret),
           { nick: body.nick, text: body.text },
-          { channel: nonce('channel'), nick: nonce('nick'), text: nonce('text') },
+          {
+            channel: nonce('channel'),
+            nick: nonce('nick'),
+            text: nonce('text'),
+          },
         );
-  return encodePrivmsg({ type: 0, ...fields, ...(profile.logicalIds ? { logical } : {}) });
+  return encodePrivmsg({
+    type: 0,
+    ...fields,
+    ...(profile.logicalIds ? { logical } : {}),
+  });
 }
 
 /** The head of a lane, with the counters, for scripts that go on to the next one. */

@@ -56,7 +56,13 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
   const [row] = yield* rows('accounts', { prefix: [] }, 1);
   const outboxBytesMax = keys.outboxBytesMax ?? limits.outboxBytesMax;
   if (row === undefined) {
-    return { counters: newCounters(''), outboxBytesMax, relays: [], conversations: [], waiting: 0 };
+    return {
+      counters: newCounters(''),
+      outboxBytesMax,
+      relays: [],
+      conversations: [],
+      waiting: 0,
+    };
   }
   const [counters, relays, joined, head] = yield* all([
     get('counters', [row.account]),
@@ -73,7 +79,12 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
     return message === undefined ? undefined : openMessage(message, keys);
   };
   return {
-    account: { account: row.account, profile: row.profile, nick, createdAt: row.createdAt },
+    account: {
+      account: row.account,
+      profile: row.profile,
+      nick,
+      createdAt: row.createdAt,
+    },
     counters: found,
     outboxBytesMax,
     relays,
@@ -88,7 +99,10 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
 }
 
 function lastOf(row: ConversationRow): Ask<MessageRow | undefined> {
-  return first('messages', { prefix: [row.account, row.conversation], reverse: true });
+  return first('messages', {
+    prefix: [row.account, row.conversation],
+    reverse: true,
+  });
 }
 
 function openConversation(
@@ -148,7 +162,10 @@ export interface TimelineArgs {
 export function* timeline(
   args: TimelineArgs,
   keys: Keys,
-): Ask<{ readonly messages: readonly OpenedMessage[]; readonly more: boolean }> {
+): Ask<{
+  readonly messages: readonly OpenedMessage[];
+  readonly more: boolean;
+}> {
   const limit = Math.min(args.limit, limits.pageRowsMax);
   const prefix = [args.account, args.conversation];
   const range = args.before === undefined ? { prefix } : { prefix, to: args.before - 1 };

@@ -1,7 +1,7 @@
-import { present } from '../assert';
 import { deriveBytes } from '../crypto/derive';
 import { insertFetched } from '../graph/fetched';
 import { type GraphPlace, insertLive } from '../graph/insert';
+import type { Breach } from '../graph/rules';
 import { type ReceivedBody, sealReceivedBody } from '../history/records';
 import type { AccountId, Bytes, ConversationId, EventId, LogicalId, Slot } from '../ids';
 import { limits } from '../limits';
@@ -9,9 +9,9 @@ import { untouched } from '../outbox/policy';
 import type { CountersRow, EventRow, MessageRow } from '../tables';
 import { all, decide, get, part, put, rows, type Script } from '../transaction';
 import type { NackReason } from '../wire/event-put';
-import { profileOf } from '../wire/profile';
 import { type DequeueOutcome, dequeue } from './dequeue';
 import { unreadMax } from './draft';
+import { placeOf } from './graph-reads';
 import { dataKey, type Keys } from './keys';
 import { headOf, type MakingArgs } from './materialise';
 import { openMessage } from './reads';
@@ -56,7 +56,11 @@ export interface ReceiveOutcome {
         readonly strike: boolean;
         readonly counted: boolean;
       }
-    | { readonly type: 'missing'; readonly slot: Slot; readonly parents: readonly EventId[] }
+    | {
+        readonly type: 'missing';
+        readonly slot: Slot;
+        readonly parents: readonly EventId[];
+      }
     | { readonly type: 'silent' };
   readonly acknowledged?: DequeueOutcome;
 }
@@ -68,13 +72,21 @@ export interface ReceiveOutcome {
 export function* receive(args: ReceiveArgs, keys: Keys): Script<ReceiveOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
-  const outcome = yield* part(insertLive(placeOf(args), { ...args, room }));
+  const outcome = yield* part(insertLive(placeHere(args), { ...args, room }));
   if (outcome.verdict === 'flood') return decide({ verdict: { type: 'silent' } });
   if (outcome.verdict === 'missing') {
-    return decide({ verdict: { type: 'missing', slot: outcome.slot, parents: outcome.parents } });
+    return decide({
+      verdict: {
+        type: 'missing',
+        slot: outcome.slot,
+        parents: outcome.parents,
+      },
+    });
   }
   if (outcome.verdict === 'known') {
-    return decide({ verdict: { type: 'has', inserted: false, id: outcome.id } });
+    return decide({
+      verdict: { type: 'has', inserted: false, id: outcome.id },
+    });
   }
   if (outcome.verdict === 'refused') {
     const { reason, strike, counted } = outcome;
@@ -96,8 +108,10 @@ export interface ReceiveFetchedArgs extends ReceivingArgs {
 /** What became of fetched events. */
 export interface ReceiveFetchedOutcome {
   readonly inserted: number;
-  readonly broken: number;
-  readonly left: number;
+  /** Rules that were broken, one an event. */
+  readonly broken: readonly Breach[];
+  /** Some were left out for want of room. */
+  readonly full: boolean;
   readonly acknowledged?: DequeueOutcome;
 }
 
@@ -105,19 +119,18 @@ export interface ReceiveFetchedOutcome {
 export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<ReceiveFetchedOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
-  const outcome = yield* part(insertFetched(placeOf(args), { ...args, room }));
+  const outcome = yield* part(insertFetched(placeHere(args), { ...args, room }));
   const acknowledged = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
   const counts = {
     inserted: outcome.inserted.length,
-    broken: outcome.broken.length,
-    left: outcome.left,
+    broken: outcome.broken,
+    full: outcome.full,
   };
   return decide(acknowledged === undefined ? counts : { ...counts, acknowledged });
 }
 
-function placeOf(args: ReceivingArgs): GraphPlace {
-  const profile = present(profileOf(args.profile), 'an account has a profile of this build');
-  return { account: args.account, profile, slotsRetained: profile.clientSlotsRetained };
+function placeHere(args: ReceivingArgs): GraphPlace {
+  return placeOf({ ...args, slotsRetained: limits.clientSlotsRetained });
 }
 
 /** What new events of the graph mean for the rest: messages heard, and evidence for the head. */
@@ -166,7 +179,11 @@ function* hear(
     return decide({ stored: false });
   }
   const counters = stored ?? newCounters(account);
-  const next = { ...counters, seq: counters.seq + 1, revision: counters.revision + 1 };
+  const next = {
+    ...counters,
+    seq: counters.seq + 1,
+    revision: counters.revision + 1,
+  };
   const nonce = deriveBytes(args.seed, `message ${heard.event}`, 12);
   const row: MessageRow = {
     account,

@@ -6,10 +6,13 @@ import { addRelay, beginEngine, createAccount, joinChannel, removeRelay } from '
 import { answer } from './answer';
 import { markRead, putDraft } from './draft';
 import { enqueue } from './enqueue';
+import { pruneGraph } from './graph-prune';
+import { graphBodies, graphHeaders, graphLacking, graphPage, graphTips } from './graph-reads';
 import type { Keys } from './keys';
 import { materialise } from './materialise';
 import { head, message, overview, timeline } from './reads';
 import { receive, receiveFetched, scanChannel } from './receive';
+import { relayPut, relayTake } from './relay';
 import { release, sendRound } from './round';
 
 /** Every durable change of the system, by name. A crash point, a test and a trace name them. */
@@ -23,9 +26,12 @@ export const writes = {
   markRead,
   materialise,
 
+  pruneGraph,
   putDraft,
   receive,
   receiveFetched,
+  relayPut,
+  relayTake,
   release,
   removeRelay,
   scanChannel,
@@ -33,7 +39,17 @@ export const writes = {
 } as const;
 
 /** Everything that may be read, by name. */
-export const reads = { head, message, overview, timeline } as const;
+export const reads = {
+  graphBodies,
+  graphHeaders,
+  graphLacking,
+  graphPage,
+  graphTips,
+  head,
+  message,
+  overview,
+  timeline,
+} as const;
 
 /** Name of a transaction that may change something. */
 export type WriteName = keyof typeof writes;
@@ -70,7 +86,10 @@ export const registered: Scripts = {
   write(name, args, keys, term) {
     const script = lookUp<AnyScript>(writes, name);
     const start = () => script(args, keys);
-    return { name, start: term === undefined ? start : () => fenced(term, start()) };
+    return {
+      name,
+      start: term === undefined ? start : () => fenced(term, start()),
+    };
   },
   read(name, args, keys) {
     const ask = lookUp<AnyRead>(reads, name);

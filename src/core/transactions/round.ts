@@ -41,7 +41,13 @@ export function* sendRound(args: SendRoundArgs): Script<SendRoundOutcome> {
     operation.nextAt === undefined ? { kind: 'sent' } : { kind: 'sent', nextAt: operation.nextAt },
     [put('messages', row), put('counters', next)],
     [
-      { type: 'put-event', id: active.id, event: active.event, blob, relays: args.relays },
+      {
+        type: 'put-event',
+        id: active.id,
+        event: active.event,
+        blob,
+        relays: args.relays,
+      },
       lookAt(next, 'outbox'),
     ],
   );

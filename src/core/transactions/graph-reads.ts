@@ -1,0 +1,82 @@
+import { present } from '../assert';
+import type { FetchedEvent } from '../graph/fetched';
+import { type HeadersOutcome, type HeaderWalk, headersAfter } from '../graph/headers';
+import type { GraphPlace } from '../graph/insert';
+import { bodiesOf, lackingOf, tipsOf } from '../graph/serve';
+import type { Tip } from '../graph/slots';
+import type { AccountId, Bytes, EventId, Slot } from '../ids';
+import { limits } from '../limits';
+import { type Ask, rows } from '../transaction';
+import { profileOf } from '../wire/profile';
+
+/** A slot of an account's graph. */
+export interface SlotArgs {
+  readonly account: AccountId;
+  readonly profile: string;
+  readonly slotsRetained: number;
+  readonly slot: Slot;
+}
+
+/** The place a script works on, from arguments that may cross a door. */
+export function placeOf(args: Omit<SlotArgs, 'slot'>): GraphPlace {
+  const profile = present(profileOf(args.profile), 'an account has a profile of this build');
+  return { account: args.account, profile, slotsRetained: args.slotsRetained };
+}
+
+/** Tips of a slot, as an answer or a question may hold them. */
+export function graphTips(args: SlotArgs): Ask<readonly Tip[]> {
+  return tipsOf(placeOf(args), args.slot);
+}
+
+/** Those of `ids` whose events are not here. */
+export function graphLacking(args: SlotArgs & { readonly ids: readonly EventId[] }): Ask<readonly EventId[]> {
+  return lackingOf(placeOf(args), args.slot, args.ids);
+}
+
+/** Headers of a slot that do not lie below `tips`; a long walk takes several reads. */
+export function graphHeaders(
+  args: SlotArgs & {
+    readonly tips: readonly EventId[];
+    readonly walk?: HeaderWalk;
+  },
+): Ask<HeadersOutcome> {
+  return headersAfter(placeOf(args), args.slot, args.tips, args.walk);
+}
+
+/** Whole events by id, as many as fit the bounds. */
+export function graphBodies(args: {
+  readonly account: AccountId;
+  readonly ids: readonly EventId[];
+  readonly eventsMax: number;
+  readonly bytesMax: number;
+}): Ask<readonly FetchedEvent[]> {
+  return bodiesOf(args.account, args);
+}
+
+/** One page of a slot's events, parents first. */
+export interface GraphPageArgs {
+  readonly account: AccountId;
+  readonly slot: Slot;
+  /** Only events of at least this layer. */
+  readonly fromLayer: number;
+  readonly limit: number;
+}
+
+/** Events of a slot in the order of their layers, for a channel that is joined after they came. */
+export function* graphPage(args: GraphPageArgs): Ask<
+  readonly {
+    readonly id: EventId;
+    readonly layer: number;
+    readonly event: Bytes;
+    readonly own: boolean;
+  }[]
+> {
+  const range = { prefix: [args.account, args.slot], from: args.fromLayer };
+  const found = yield* rows('events', range, Math.min(args.limit, limits.scriptRowsMax), 'slot');
+  return found.map((row) => ({
+    id: row.id,
+    layer: row.layer,
+    event: row.event,
+    own: row.own,
+  }));
+}

@@ -1,0 +1,239 @@
+import { backoffMs } from '../core/backoff';
+import type { Effect } from '../core/effects';
+import { StoreError } from '../core/errors';
+import type { AccountId, EventId } from '../core/ids';
+import { nextForHead, type Verdict } from '../core/outbox/policy';
+import type { MessageRow } from '../core/tables';
+import type { MakingArgs } from '../core/transactions/materialise';
+import type { PutResult } from '../core/wire/event-put';
+import type { NetworkProfile } from '../core/wire/profile';
+import type { Committed, Ports } from './ports';
+
+/** What delivery needs to know of the rest of the engine at the moment it decides. */
+export interface DeliverySituation {
+  /** Relays that can take an event now: session ready, current slot's tips answered. */
+  ready(): readonly string[];
+  minPeers(): number;
+  clockTrusted(): boolean;
+  /** Trusted time, ms. */
+  now(): number;
+}
+
+/** Where delivery stands, for the screen. */
+export interface DeliveryState {
+  readonly parked?: string;
+  readonly wakeAt?: number;
+}
+
+/** Failures of the store in a row, after which the pause between tries stops growing. */
+const pauseDoublingsMax = 5;
+const pauseFirstMs = 1_000;
+
+/**
+ * The head scheduler: the only place that sends own events. It reads the head, asks the policy, makes the decision
+ * durable and only then carries its effects out. It keeps nothing that matters: a new one goes on from the store.
+ */
+export class Delivery {
+  #running = false;
+  #again = false;
+  #failures = 0;
+  #stopped = false;
+  state: DeliveryState = {};
+
+  constructor(
+    private readonly ports: Ports,
+    private readonly account: AccountId,
+    private readonly profile: NetworkProfile,
+    private readonly term: number,
+    private readonly situation: DeliverySituation,
+    private readonly carryOut: (effects: readonly Effect[]) => void,
+    private readonly onFenced: () => void,
+  ) {}
+
+  /** Something changed: look at the head again. Any number of calls make one look at a time (BL-05). */
+  look(): void {
+    if (this.#stopped) return;
+    this.#again = true;
+    if (!this.#running) void this.#run();
+  }
+
+  /** No more decisions; a call under way may still commit, and the next engine goes on from what it left. */
+  stop(): void {
+    this.#stopped = true;
+    this.ports.clock.clear('head');
+  }
+
+  /** A relay said something of an event. A Has ends the head and makes the next in one transaction (OB-13, OB-14). */
+  async answered(relay: string, id: EventId, result: PutResult): Promise<void> {
+    const making = this.making();
+    const base = {
+      account: this.account,
+      id,
+      relay,
+      result,
+      now: this.situation.now(),
+    };
+    const args = making === undefined ? base : { ...base, next: making };
+    const committed = await this.#attempt(() => this.ports.store.transact('answer', args, this.term));
+    if (committed === undefined) return this.#retryAnswer(relay, id, result);
+    this.#failures = 0;
+    this.carryOut(committed.effects);
+    const { outcome } = committed;
+    if (outcome.kind !== 'acknowledged') return;
+    this.acknowledged(outcome.next);
+  }
+
+  /** The head left the lane; `next` is what the same transaction made of the one behind it. */
+  acknowledged(next: { readonly kind: string } | undefined): void {
+    if (next?.kind === 'made') this.#wake(this.situation.now() + backoffMs(1, 0));
+    else this.look();
+  }
+
+  /** A relay's link is dead: its claims are free for the next link (RD-07). */
+  async linkDied(relay: string): Promise<void> {
+    const args = { account: this.account, relay, now: this.situation.now() };
+    const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
+    if (committed !== undefined) this.carryOut(committed.effects);
+    this.look();
+  }
+
+  /** What a script needs to make the next head at once; `undefined` while nothing may be made. */
+  making(): MakingArgs | undefined {
+    const relays = this.situation.ready();
+    if (relays.length < this.situation.minPeers() || !this.situation.clockTrusted()) return undefined;
+    return {
+      profile: this.profile.name,
+      now: this.situation.now(),
+      relays,
+      term: this.term,
+      jitter: this.#jitter(),
+      seed: this.ports.random.bytes(32),
+    };
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#again && !this.#stopped) {
+      this.#again = false;
+      await this.#step();
+    }
+    this.#running = false;
+  }
+
+  async #step(): Promise<void> {
+    const head = await this.#attempt(async () => ({
+      row: await this.ports.store.read('head', { account: this.account }),
+    }));
+    if (head === undefined || this.#stopped) return;
+    if (head.row === undefined) {
+      this.state = {};
+      this.ports.clock.clear('head');
+      return;
+    }
+    const verdict = this.#verdict(head.row);
+    this.state = {
+      ...(verdict.parked === undefined ? {} : { parked: verdict.parked }),
+      ...(verdict.wakeAt === undefined ? {} : { wakeAt: verdict.wakeAt }),
+    };
+    if (verdict.send === undefined) {
+      if (verdict.wakeAt !== undefined) this.#wake(verdict.wakeAt);
+      return;
+    }
+    const committed = await this.#attempt(() => this.#send(head.row as MessageRow, verdict));
+    if (committed === undefined) return;
+    this.#failures = 0;
+    this.carryOut(committed.effects);
+    // Looks once more: it sets the timer from what was committed, and finds whatever came meanwhile.
+    this.#again = true;
+  }
+
+  #verdict(head: MessageRow): Verdict {
+    return nextForHead(head, {
+      now: this.situation.now(),
+      synced: this.situation.ready().length > 0,
+      ready: this.situation.ready(),
+      minPeers: this.situation.minPeers(),
+      clockTrusted: this.situation.clockTrusted(),
+      rotationMs: this.profile.rotationMs,
+      term: this.term,
+    });
+  }
+
+  #send(head: MessageRow, verdict: Verdict): Promise<Committed<unknown>> {
+    const active = head.operation?.generations.at(-1);
+    const relays = verdict.relays ?? [];
+    const now = this.situation.now();
+    if (verdict.send === 'rebroadcast' && active !== undefined) {
+      const round = head.operation?.round ?? 0;
+      const due = verdict.wakeAt === undefined;
+      const decided = {
+        seq: head.seq,
+        event: active.id,
+        round,
+        due,
+        relays,
+        now,
+        jitter: this.#jitter(),
+      };
+      return this.ports.store.transact(
+        'sendRound',
+        { account: this.account, term: this.term, ...decided },
+        this.term,
+      );
+    }
+    const making = {
+      profile: this.profile.name,
+      now,
+      relays,
+      term: this.term,
+      jitter: this.#jitter(),
+      seed: this.ports.random.bytes(32),
+    };
+    const decided = {
+      account: this.account,
+      seq: head.seq,
+      supersedes: active?.id ?? null,
+    };
+    return this.ports.store.transact('materialise', { ...making, ...decided }, this.term);
+  }
+
+  /** Nothing is lost by a failing store, only time: the pause grows and the look comes again (OB-28). */
+  async #attempt<T>(work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.ports.observer.note('store-refused', { kind: error.kind });
+      if (error.kind === 'fenced') this.onFenced();
+      else this.#pause(error.kind);
+      return undefined;
+    }
+  }
+
+  #pause(reason: string): void {
+    const pauseMs = pauseFirstMs * 2 ** Math.min(this.#failures, pauseDoublingsMax);
+    this.#failures += 1;
+    if (reason === 'locked') this.state = { parked: 'locked' };
+    this.#wake(this.situation.now() + pauseMs);
+  }
+
+  /** An answer that could not be recorded is asked for again by the next round: the relay will say Has once more. */
+  #retryAnswer(relay: string, id: EventId, result: PutResult): void {
+    this.ports.observer.note('answer-not-recorded', {
+      relay,
+      id,
+      result: result.type,
+    });
+  }
+
+  #wake(at: number): void {
+    if (this.#stopped) return;
+    const offset = this.situation.now() - this.ports.clock.now();
+    this.ports.clock.set('head', at - offset, () => this.look());
+  }
+
+  #jitter(): number {
+    const [high = 0, low = 0] = this.ports.random.bytes(2);
+    return (high * 256 + low) / 65_536;
+  }
+}
