@@ -3,7 +3,7 @@ import type { EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import type { Header } from '../wire/event';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
-import type { FetchedEvent, FetchedOutcome } from './fetched';
+import type { FetchedEvent } from './fetched';
 import { type Breach, fitsSlot, headerBreach, knowHeader } from './rules';
 import { byDepth, type Tip } from './slots';
 
@@ -53,6 +53,13 @@ export type SyncOutput =
     }
   | { readonly want: 'nothing'; readonly result: SyncResult };
 
+/** What became of fetched events, in numbers: rows need not cross a door for it. */
+export interface TakenIn {
+  readonly inserted: number;
+  readonly broken: readonly Breach[];
+  readonly full: boolean;
+}
+
 /** The answer to what a sync wanted. */
 export type SyncInput =
   | { readonly got: 'peer-tips'; readonly tips: readonly Tip[] }
@@ -63,7 +70,7 @@ export type SyncInput =
       readonly got: 'events';
       readonly events: readonly (FetchedEvent & { readonly id: EventId })[];
     }
-  | { readonly got: 'inserted'; readonly outcome: FetchedOutcome };
+  | { readonly got: 'inserted'; readonly outcome: TakenIn };
 
 /** Where the sync of one slot with one peer stands. */
 export interface SyncState {
@@ -194,8 +201,8 @@ function onEvents(state: SyncState, events: readonly (FetchedEvent & { readonly 
   };
 }
 
-function onInserted(state: SyncState, outcome: FetchedOutcome): SyncState {
-  const inserted = outcome.inserted.length;
+function onInserted(state: SyncState, outcome: TakenIn): SyncState {
+  const { inserted } = outcome;
   const next = {
     ...state,
     inserted: state.inserted + inserted,

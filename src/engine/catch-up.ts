@@ -1,0 +1,150 @@
+import { StoreError } from '../core/errors';
+import type { FetchedEvent } from '../core/graph/fetched';
+import { newestSlots } from '../core/graph/slots';
+import {
+  beginFetch,
+  beginSync,
+  type SyncInput,
+  type SyncState,
+  stepSync,
+  type TakenIn,
+} from '../core/graph/sync';
+import type { AccountId, EventId, Slot } from '../core/ids';
+import { limits } from '../core/limits';
+import { type NetworkProfile, slotOf } from '../core/wire/profile';
+import type { Ports } from './ports';
+import type { RelayPeer } from './relay-peer';
+
+/** What catching up needs from the rest of the engine. */
+export interface CatchUpOwner {
+  now(): number;
+  /** Stores fetched events, with what they mean; answers as the graph's own script does. */
+  take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn>;
+  /** The peer answered for the current slot: it can take own events now. */
+  onCurrent(peer: RelayPeer, slot: Slot): void;
+  onProgress(events: number): void;
+}
+
+/** Brings the graph to what peers have: their tips, the headers above ours, the bodies below those. */
+export class CatchUp {
+  constructor(
+    private readonly ports: Ports,
+    private readonly account: AccountId,
+    private readonly profile: NetworkProfile,
+    private readonly owner: CatchUpOwner,
+  ) {}
+
+  /**
+   * Syncs every kept slot with one peer. The current slot's tips are asked first, since with them the peer can take
+   * own events; the bodies then come oldest slot first, so that a conversation grows downwards.
+   */
+  async withPeer(peer: RelayPeer): Promise<void> {
+    const slots = newestSlots(this.profile, this.owner.now(), limits.clientSlotsRetained);
+    const current = slotOf(this.profile, this.owner.now());
+    const asked = await peer.ask((tag) => ({ ask: 'tips', tag, slot: current }));
+    if (asked?.type !== 'tips') return;
+    this.owner.onCurrent(peer, current);
+    for (const slot of slots) {
+      if (!peer.ready) return;
+      const first = slot === current ? asked.tips : undefined;
+      await this.#run(peer, beginSync(this.profile, slot, this.#bounds(peer)), first);
+    }
+  }
+
+  /** Fetches what a live event of this peer stands on. True when it is all here. */
+  async parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<boolean> {
+    const end = await this.#run(peer, beginFetch(this.profile, slot, this.#bounds(peer), ids), undefined);
+    return end === 'complete';
+  }
+
+  /** Asks one peer for the tips of a slot that has just begun. */
+  async current(peer: RelayPeer): Promise<void> {
+    const slot = slotOf(this.profile, this.owner.now());
+    const asked = await peer.ask((tag) => ({ ask: 'tips', tag, slot }));
+    if (asked?.type !== 'tips') return;
+    this.owner.onCurrent(peer, slot);
+    await this.#run(peer, beginSync(this.profile, slot, this.#bounds(peer)), asked.tips);
+  }
+
+  #bounds(peer: RelayPeer): { readonly batchEventsMax: number } {
+    const announced = peer.session?.limits?.batchEventsMax ?? limits.eventRequestIdsMax;
+    return { batchEventsMax: Math.min(announced, limits.eventRequestIdsMax) };
+  }
+
+  async #run(
+    peer: RelayPeer,
+    begun: SyncState,
+    tips: Extract<SyncInput, { readonly got: 'peer-tips' }>['tips'] | undefined,
+  ): Promise<'complete' | 'incomplete' | 'broken' | 'full'> {
+    let state = begun;
+    if (tips !== undefined) state = stepSync(state, { got: 'peer-tips', tips });
+    for (;;) {
+      if (state.output.want === 'nothing') {
+        const { result } = state.output;
+        this.ports.observer.note('sync-ended', { end: result.end, inserted: result.inserted });
+        return result.end;
+      }
+      const input = await this.#answer(peer, state);
+      if (input === undefined) return 'incomplete';
+      state = stepSync(state, input);
+    }
+  }
+
+  /** The answer to what the state wants; `undefined` when the peer or the store does not give one now. */
+  async #answer(peer: RelayPeer, state: SyncState): Promise<SyncInput | undefined> {
+    const { output } = state;
+    try {
+      switch (output.want) {
+        case 'peer-tips':
+        case 'headers':
+        case 'events':
+          return await this.#askPeer(peer, output);
+        case 'lacking':
+          return { got: 'lacking', ids: await this.ports.store.read('graphLacking', this.#at(output)) };
+        case 'own-tips':
+          return { got: 'own-tips', tips: await this.ports.store.read('graphTips', this.#at(output)) };
+        case 'insert': {
+          const outcome = await this.owner.take(output.slot, output.events);
+          this.owner.onProgress(outcome.inserted);
+          return { got: 'inserted', outcome };
+        }
+        case 'nothing':
+          return undefined;
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.ports.observer.note('store-refused', { kind: error.kind });
+      return undefined;
+    }
+  }
+
+  async #askPeer(
+    peer: RelayPeer,
+    output: Extract<SyncState['output'], { readonly want: 'peer-tips' | 'headers' | 'events' }>,
+  ): Promise<SyncInput | undefined> {
+    const answer = await peer.ask((tag) => {
+      if (output.want === 'peer-tips') return { ask: 'tips', tag, slot: output.slot };
+      if (output.want === 'headers') return { ask: 'headers', tag, slot: output.slot, tips: output.tips };
+      return { ask: 'events', tag, ids: output.ids };
+    });
+    if (answer?.type === 'tips') return { got: 'peer-tips', tips: answer.tips };
+    if (answer?.type === 'headers') return { got: 'headers', headers: answer.headers };
+    if (answer?.type === 'events') return { got: 'events', events: answer.events };
+    return undefined;
+  }
+
+  #at<T extends { readonly slot: Slot }>(output: T): T & Place {
+    const place = {
+      account: this.account,
+      profile: this.profile.name,
+      slotsRetained: limits.clientSlotsRetained,
+    };
+    return { ...output, ...place };
+  }
+}
+
+interface Place {
+  readonly account: AccountId;
+  readonly profile: string;
+  readonly slotsRetained: number;
+}

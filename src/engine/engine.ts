@@ -1,0 +1,325 @@
+import type { Effect } from '../core/effects';
+import { StoreError } from '../core/errors';
+import { oldestRetained } from '../core/graph/slots';
+import type { AccountId, ConversationId, EventId, Slot } from '../core/ids';
+import { limits } from '../core/limits';
+import type { SessionEvent } from '../core/link/session';
+import type { Overview } from '../core/transactions/reads';
+import { type ClockVerdict, judgeClock } from '../core/trusted-clock';
+import type { PutResult } from '../core/wire/event-put';
+import { minPeersOf, type NetworkProfile, profileOf, slotOf } from '../core/wire/profile';
+import { featuresOf } from '../core/wire/version';
+import { CatchUp } from './catch-up';
+import { Delivery } from './delivery';
+import { Gossip } from './gossip';
+import { Hearing } from './hearing';
+import type { LinkEvent, Ports } from './ports';
+import { RelayPeer, type RelayState } from './relay-peer';
+import { scanChannels } from './scan';
+
+/** What the screen may know of the engine. Built from transport and policy; it says nothing of acceptance. */
+export interface EngineStatus {
+  readonly relays: readonly {
+    readonly url: string;
+    readonly state: RelayState | 'catching-up';
+    readonly nextTryAt?: number;
+    readonly lastEventAt?: number;
+    readonly latencyMs?: number;
+  }[];
+  /** Relays that can take an event now. */
+  readonly ready: number;
+  readonly minPeers: number;
+  readonly clock: ClockVerdict;
+  /** Why no new event is made although the lane has a head. */
+  readonly parked?: string;
+  readonly wakeAt?: number;
+}
+
+/** Names of one birth of an engine. */
+export interface EngineBirth {
+  /** 16 random bytes in hex: the fencing identity and the node id of its sessions. */
+  readonly id: string;
+}
+
+/** Everything that works for one account. */
+interface Working {
+  readonly account: AccountId;
+  readonly profile: NetworkProfile;
+  readonly delivery: Delivery;
+  readonly gossip: Gossip;
+  readonly hearing: Hearing;
+  readonly catchUp: CatchUp;
+}
+
+const resyncMs = 15 * 60_000;
+const reloadRetryMs = 1_000;
+
+/**
+ * The one engine of all tabs. It decides when the head is sent, keeps sessions with relays and the graph up to date.
+ * Nothing durable lives in it: a new one goes on from the store, and the fencing term keeps an old one out.
+ */
+export class Engine {
+  readonly #peers = new Map<string, RelayPeer>();
+  /** The slot a peer last answered the tips of: it can take own events of that slot. */
+  readonly #answered = new Map<RelayPeer, Slot>();
+  #working: Working | undefined;
+  #overview: Overview | undefined;
+  #term = 0;
+  #links = 0;
+  #stopped = false;
+  #reloading: Promise<void> | undefined;
+  #reloadAgain = false;
+  #onStatus: (status: EngineStatus) => void = () => undefined;
+
+  constructor(
+    private readonly ports: Ports,
+    private readonly birth: EngineBirth,
+  ) {}
+
+  /** Begins its reign and starts working. Resolves once the term is durable. */
+  async start(onStatus: (status: EngineStatus) => void): Promise<void> {
+    this.#onStatus = onStatus;
+    const begun = await this.ports.store.transact('beginEngine', { engine: this.birth.id });
+    this.#term = begun.outcome.term;
+    this.ports.links.listen((event) => this.#onLink(event));
+    this.ports.looks.listen((effect) => this.#onLook(effect));
+    await this.reload();
+  }
+
+  /** This engine's fencing term; 0 before it began. */
+  get term(): number {
+    return this.#term;
+  }
+
+  /** Stops working: sockets close, timers fall. A call under way may still commit; the term fences the rest. */
+  stop(): void {
+    this.#stopped = true;
+    this.#working?.delivery.stop();
+    for (const peer of this.#peers.values()) peer.stop();
+    this.#peers.clear();
+    for (const name of ['rotation', 'resync', 'reload']) this.ports.clock.clear(name);
+  }
+
+  /** The network may be back, or a carrier is: try unreachable relays at once, and look at the head. */
+  nudge(): void {
+    for (const peer of this.#peers.values()) peer.retryNow();
+    this.#working?.delivery.look();
+  }
+
+  /** What the screen may know now. */
+  status(): EngineStatus {
+    const now = this.#now();
+    const delivery = this.#working?.delivery.state ?? {};
+    return {
+      relays: [...this.#peers.values()].map((peer) => ({
+        url: peer.url,
+        state: peer.state === 'answering' && !this.#isReady(peer, now) ? 'catching-up' : peer.state,
+        ...(peer.nextTryAt === undefined ? {} : { nextTryAt: peer.nextTryAt }),
+        ...(peer.lastEventAt === undefined ? {} : { lastEventAt: peer.lastEventAt }),
+        ...(peer.latencyMs === undefined ? {} : { latencyMs: peer.latencyMs }),
+      })),
+      ready: this.#ready().length,
+      minPeers: this.#minPeers(),
+      clock: this.#clock(),
+      ...delivery,
+    };
+  }
+
+  /** Reads the account again: relays come and go, channels are joined. One at a time; a call meanwhile runs once more. */
+  reload(): Promise<void> {
+    this.#reloadAgain = true;
+    this.#reloading ??= this.#reloadAll().finally(() => {
+      this.#reloading = undefined;
+    });
+    return this.#reloading;
+  }
+
+  async #reloadAll(): Promise<void> {
+    while (this.#reloadAgain && !this.#stopped) {
+      this.#reloadAgain = false;
+      try {
+        this.#overview = await this.ports.store.read('overview', {});
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        const at = this.ports.clock.now() + reloadRetryMs;
+        this.ports.clock.set('reload', at, () => void this.reload());
+        return;
+      }
+      await this.#take(this.#overview);
+    }
+  }
+
+  async #take(overview: Overview): Promise<void> {
+    if (this.#stopped || overview.account === undefined) return;
+    const { account } = overview.account;
+    const profile = profileOf(overview.account.profile);
+    if (profile === undefined) return this.ports.observer.note('unknown-profile');
+    this.#working ??= this.#begin(account, profile);
+    const working = this.#working;
+    const fresh = working.hearing.update(overview.conversations);
+    this.#follow(
+      profile,
+      overview.relays.map((row) => row.url),
+    );
+    working.delivery.look();
+    if (fresh.length > 0) await this.#scan(working, fresh);
+    this.#tell();
+  }
+
+  #begin(account: AccountId, profile: NetworkProfile): Working {
+    const hearing = new Hearing(profile);
+    const carryOut = (effects: readonly Effect[]) => this.#carryOut(effects);
+    const delivery: Delivery = new Delivery(
+      this.ports,
+      account,
+      profile,
+      this.#term,
+      {
+        ready: () => this.#ready(),
+        minPeers: () => this.#minPeers(),
+        clockTrusted: () => this.#clock().trusted,
+        now: () => this.#now(),
+      },
+      carryOut,
+      () => this.#onFenced(),
+    );
+    const gossip: Gossip = new Gossip(this.ports, account, profile, this.#term, hearing, {
+      now: () => this.#now(),
+      synced: () => this.#answered.size > 0,
+      making: () => delivery.making(),
+      carryOut,
+      acknowledged: (next) => delivery.acknowledged(next),
+      parents: (peer, slot, ids) => catchUp.parents(peer, slot, ids),
+      drop: (peer) => this.#drop(peer),
+    });
+    const catchUp: CatchUp = new CatchUp(this.ports, account, profile, {
+      now: () => this.#now(),
+      take: (slot, events) => gossip.take(slot, events),
+      onCurrent: (peer, slot) => this.#onCurrent(peer, slot),
+      onProgress: () => this.#tell(),
+    });
+    this.#armRotation(profile);
+    this.#armResync();
+    return { account, profile, delivery, gossip, hearing, catchUp };
+  }
+
+  #follow(profile: NetworkProfile, urls: readonly string[]): void {
+    for (const [url, peer] of this.#peers) {
+      if (urls.includes(url)) continue;
+      this.#peers.delete(url);
+      this.#answered.delete(peer);
+      peer.stop();
+    }
+    for (const url of urls) {
+      if (this.#peers.has(url)) continue;
+      const config = { profile, nodeId: this.birth.id, features: featuresOf() };
+      const peer = new RelayPeer(this.ports, url, config, this.#owner, () => ++this.#links);
+      this.#peers.set(url, peer);
+      peer.connect();
+    }
+  }
+
+  readonly #owner = {
+    onReady: (peer: RelayPeer) => void this.#working?.catchUp.withPeer(peer),
+    onMessage: (peer: RelayPeer, event: SessionEvent) => this.#working?.gossip.onMessage(peer, event),
+    onStatus: (peer: RelayPeer, id: EventId, result: PutResult) => {
+      this.ports.observer.note('status', { id, result: result.type });
+      void this.#working?.delivery.answered(peer.url, id, result);
+    },
+    onLinkDied: (peer: RelayPeer) => {
+      this.#answered.delete(peer);
+      void this.#working?.delivery.linkDied(peer.url);
+    },
+    onChange: () => this.#tell(),
+  };
+
+  #onCurrent(peer: RelayPeer, slot: Slot): void {
+    if (!peer.ready) return;
+    this.#answered.set(peer, slot);
+    this.#working?.delivery.look();
+    this.#tell();
+  }
+
+  #isReady(peer: RelayPeer, now: number): boolean {
+    const profile = this.#working?.profile;
+    return profile !== undefined && peer.ready && this.#answered.get(peer) === slotOf(profile, now);
+  }
+
+  #ready(): readonly string[] {
+    const now = this.#now();
+    return [...this.#peers.values()].filter((peer) => this.#isReady(peer, now)).map((peer) => peer.url);
+  }
+
+  #minPeers(): number {
+    const profile = this.#working?.profile;
+    return profile === undefined ? 1 : minPeersOf(profile, this.#peers.size);
+  }
+
+  #clock(): ClockVerdict {
+    const offsets = [...this.#peers.values()].map((peer) => peer.clockOffset);
+    return judgeClock(offsets.filter((offset) => offset !== undefined));
+  }
+
+  #now(): number {
+    return this.ports.clock.now() + this.#clock().offsetMs;
+  }
+
+  #onLink(event: LinkEvent): void {
+    this.#peers.get(event.relay)?.onLink(event);
+  }
+
+  #onLook(effect: Effect & { readonly type: 'look' }): void {
+    if (this.#stopped) return;
+    if (effect.store === 'account' || effect.store === 'conversations') void this.reload();
+    if (effect.store === 'outbox') this.#working?.delivery.look();
+  }
+
+  #carryOut(effects: readonly Effect[]): void {
+    for (const effect of effects) {
+      if (effect.type !== 'put-event') continue;
+      for (const url of effect.relays) {
+        this.#peers.get(url)?.say({ say: 'put', event: effect.event, blob: effect.blob });
+      }
+    }
+  }
+
+  #onFenced(): void {
+    this.ports.observer.note('fenced', { term: this.#term });
+    this.stop();
+  }
+
+  #drop(peer: RelayPeer): void {
+    this.#answered.delete(peer);
+    peer.drop();
+  }
+
+  async #scan(working: Working, fresh: readonly ConversationId[]): Promise<void> {
+    const oldest = oldestRetained(working.profile, this.#now(), limits.clientSlotsRetained);
+    const slots = { oldest, current: slotOf(working.profile, this.#now()) };
+    await scanChannels(this.ports, working, slots, fresh, () => this.#now(), this.#term);
+  }
+
+  /** A new slot: peers are asked for its tips, so that events can be made in it. */
+  #armRotation(profile: NetworkProfile): void {
+    const now = this.#now();
+    const offset = now - this.ports.clock.now();
+    const next = slotOf(profile, now) + profile.rotationMs;
+    this.ports.clock.set('rotation', next - offset, () => {
+      for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.current(peer);
+      this.#working?.delivery.look();
+      this.#armRotation(profile);
+    });
+  }
+
+  /** Gaps in mid-history are repaired now and then, though the newest tips are known. */
+  #armResync(): void {
+    this.ports.clock.set('resync', this.ports.clock.now() + resyncMs, () => {
+      for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.withPeer(peer);
+      this.#armResync();
+    });
+  }
+
+  #tell(): void {
+    if (!this.#stopped) this.#onStatus(this.status());
+  }
+}

@@ -1,0 +1,246 @@
+import type { Effect } from '../core/effects';
+import { StoreError } from '../core/errors';
+import type { FetchedEvent } from '../core/graph/fetched';
+import type { TakenIn } from '../core/graph/sync';
+import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
+import { limits } from '../core/limits';
+import type { SessionEvent } from '../core/link/session';
+import type { MakingArgs } from '../core/transactions/materialise';
+import type { Heard, ReceiveOutcome } from '../core/transactions/receive';
+import { decodeAll } from '../core/wire/codec';
+import { eventId, readHeader } from '../core/wire/event';
+import type { PutResult } from '../core/wire/event-put';
+import type { NetworkProfile } from '../core/wire/profile';
+import type { Hearing } from './hearing';
+import type { Ports } from './ports';
+import type { RelayPeer } from './relay-peer';
+
+/** What gossip needs from the rest of the engine. */
+export interface GossipOwner {
+  now(): number;
+  synced(): boolean;
+  making(): MakingArgs | undefined;
+  carryOut(effects: readonly Effect[]): void;
+  /** The head left the lane by what was received. */
+  acknowledged(next: { readonly kind: string } | undefined): void;
+  /** Fetches what an event stands on; true when it is all here. */
+  parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<boolean>;
+  /** The peer broke the rules too often. */
+  drop(peer: RelayPeer): void;
+}
+
+interface Policing {
+  strikes: number;
+  /** When counted events came, newest last. */
+  readonly events: number[];
+}
+
+/** Events waiting to be taken in, of all peers together; above it a peer is told Busy and sends again. */
+const waitingMax = 256;
+
+/** The receiving side: events of peers into the graph, their questions out of it. */
+export class Gossip {
+  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #policing = new WeakMap<RelayPeer, Policing>();
+  #running = false;
+
+  constructor(
+    private readonly ports: Ports,
+    private readonly account: AccountId,
+    private readonly profile: NetworkProfile,
+    private readonly term: number,
+    private readonly hearing: Hearing,
+    private readonly owner: GossipOwner,
+  ) {}
+
+  /** A message of a ready session. One thing is done at a time, in the order in which it came. */
+  onMessage(peer: RelayPeer, event: SessionEvent): void {
+    if (this.#waiting.length >= waitingMax) {
+      if (event.type === 'put') this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
+      return;
+    }
+    this.#waiting.push(() => this.#handle(peer, event));
+    if (!this.#running) void this.#drain();
+  }
+
+  /** Fetched events into the graph, with the messages in them and what they acknowledge. */
+  async take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn> {
+    const heard: Heard[] = [];
+    for (const one of events) {
+      const id = eventId(decodeAll(one.event.subarray(0, limits.eventHeaderBytes), readHeader));
+      const message = this.hearing.hear(id, one.event);
+      if (message !== undefined) heard.push(message);
+    }
+    const { outcome, effects } = await this.ports.store.transact(
+      'receiveFetched',
+      { ...this.#receiving(), slot, events, heard },
+      this.term,
+    );
+    this.owner.carryOut(effects);
+    if (outcome.acknowledged !== undefined) this.owner.acknowledged(outcome.acknowledged.next);
+    return outcome;
+  }
+
+  #receiving(): {
+    readonly account: AccountId;
+    readonly profile: string;
+    readonly now: number;
+    readonly seed: Bytes;
+    readonly next?: MakingArgs;
+  } {
+    const next = this.owner.making();
+    const base = {
+      account: this.account,
+      profile: this.profile.name,
+      now: this.owner.now(),
+      seed: this.ports.random.bytes(32),
+    };
+    return next === undefined ? base : { ...base, next };
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true;
+    for (;;) {
+      const work = this.#waiting.shift();
+      if (work === undefined) break;
+      try {
+        await work();
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        this.ports.observer.note('store-refused', { kind: error.kind });
+      }
+    }
+    this.#running = false;
+  }
+
+  async #handle(peer: RelayPeer, event: SessionEvent): Promise<void> {
+    switch (event.type) {
+      case 'put':
+        return this.#onPut(peer, event);
+      case 'tips-asked':
+        return this.#onTipsAsked(peer, event.slot);
+      case 'headers-asked':
+        return this.#onHeadersAsked(peer, event.slot, event.tips);
+      case 'events-asked':
+        return this.#onEventsAsked(peer, event.ids);
+      default:
+        return;
+    }
+  }
+
+  async #onPut(peer: RelayPeer, put: SessionEvent & { readonly type: 'put' }): Promise<void> {
+    let outcome: ReceiveOutcome;
+    try {
+      outcome = await this.#receive(peer, put);
+      if (outcome.verdict.type === 'missing') {
+        const { slot, parents } = outcome.verdict;
+        if (await this.owner.parents(peer, slot, parents)) outcome = await this.#receive(peer, put);
+      }
+    } catch (error) {
+      // Not the peer's fault, so it is told to try again rather than left without an answer (EG-07).
+      this.#say(peer, put.id, { type: 'nack', reason: 'busy' });
+      throw error;
+    }
+    this.#answer(peer, put.id, outcome);
+  }
+
+  async #receive(peer: RelayPeer, put: SessionEvent & { readonly type: 'put' }): Promise<ReceiveOutcome> {
+    const heard = this.hearing.hear(put.id, put.event);
+    const args = {
+      ...this.#receiving(),
+      event: put.event,
+      blob: put.blob,
+      synced: this.owner.synced(),
+      flooded: this.#isFlooded(peer),
+      ...(heard === undefined ? {} : { heard }),
+    };
+    const { outcome, effects } = await this.ports.store.transact('receive', args, this.term);
+    this.owner.carryOut(effects);
+    if (outcome.acknowledged !== undefined) this.owner.acknowledged(outcome.acknowledged.next);
+    return outcome;
+  }
+
+  #answer(peer: RelayPeer, id: EventId, outcome: ReceiveOutcome): void {
+    const { verdict } = outcome;
+    switch (verdict.type) {
+      case 'has':
+        if (verdict.inserted) this.#count(peer);
+        return this.#say(peer, id, { type: 'has', inserted: verdict.inserted });
+      case 'nack':
+        if (verdict.counted) this.#count(peer);
+        this.#say(peer, id, { type: 'nack', reason: verdict.reason });
+        if (verdict.strike) this.#strike(peer);
+        return;
+      case 'missing':
+        return this.#say(peer, id, { type: 'nack', reason: 'busy' });
+      case 'silent':
+        return this.owner.drop(peer);
+    }
+  }
+
+  #say(peer: RelayPeer, id: EventId, result: PutResult): void {
+    peer.say({ say: 'status', status: { id, result } });
+  }
+
+  #policingOf(peer: RelayPeer): Policing {
+    const known = this.#policing.get(peer) ?? { strikes: 0, events: [] };
+    this.#policing.set(peer, known);
+    return known;
+  }
+
+  #count(peer: RelayPeer): void {
+    this.#policingOf(peer).events.push(this.ports.clock.now());
+  }
+
+  #isFlooded(peer: RelayPeer): boolean {
+    const { events } = this.#policingOf(peer);
+    const since = this.ports.clock.now() - limits.floodWindowMs;
+    while ((events[0] ?? since) < since) events.shift();
+    return events.length >= limits.floodEventsMax;
+  }
+
+  #strike(peer: RelayPeer): void {
+    const policing = this.#policingOf(peer);
+    policing.strikes += 1;
+    if (policing.strikes >= limits.strikesMax) this.owner.drop(peer);
+  }
+
+  async #onTipsAsked(peer: RelayPeer, slot: Slot | undefined): Promise<void> {
+    const tips = slot === undefined ? [] : await this.ports.store.read('graphTips', this.#at(slot));
+    peer.say({ say: 'tips', tips });
+  }
+
+  async #onHeadersAsked(peer: RelayPeer, slot: Slot | undefined, tips: readonly EventId[]): Promise<void> {
+    if (slot === undefined) return void peer.say({ say: 'headers', headers: [] });
+    let outcome = await this.ports.store.read('graphHeaders', { ...this.#at(slot), tips });
+    while (!outcome.done) {
+      outcome = await this.ports.store.read('graphHeaders', { ...this.#at(slot), tips, walk: outcome.walk });
+    }
+    peer.say({ say: 'headers', headers: outcome.headers });
+  }
+
+  async #onEventsAsked(peer: RelayPeer, ids: readonly EventId[]): Promise<void> {
+    const bounds = peer.session?.limits;
+    const events = await this.ports.store.read('graphBodies', {
+      account: this.account,
+      ids,
+      eventsMax: bounds?.batchEventsMax ?? limits.eventReplyEventsMax,
+      bytesMax: bounds?.batchBytesMax ?? limits.batchBytesMax,
+    });
+    peer.say({ say: 'events', events });
+  }
+
+  #at(slot: Slot): {
+    readonly account: AccountId;
+    readonly profile: string;
+    readonly slotsRetained: number;
+    readonly slot: Slot;
+  } {
+    return {
+      account: this.account,
+      profile: this.profile.name,
+      slotsRetained: limits.clientSlotsRetained,
+      slot,
+    };
+  }
+}

@@ -1,0 +1,69 @@
+import { type ChannelKey, channelKey, openChannel } from '../core/crypto/box';
+import type { Bytes, ConversationId, EventId } from '../core/ids';
+import type { OpenedConversation } from '../core/transactions/reads';
+import type { Heard } from '../core/transactions/receive';
+import { readContent } from '../core/wire/content';
+import { decodeEvent, type Event } from '../core/wire/event';
+import type { Privmsg } from '../core/wire/privmsg';
+import type { NetworkProfile } from '../core/wire/profile';
+
+interface Ear {
+  readonly conversation: ConversationId;
+  readonly name: string;
+  readonly key?: ChannelKey;
+}
+
+const logicalDigits = 32;
+
+/** Listens for the channels we are in: turns an event's content into a message of a conversation, or nothing. */
+export class Hearing {
+  #ears: readonly Ear[] = [];
+
+  constructor(private readonly profile: NetworkProfile) {}
+
+  /** Takes the channels as they are now; answers those that were not there before. */
+  update(conversations: readonly OpenedConversation[]): readonly ConversationId[] {
+    const before = new Map(this.#ears.map((ear) => [ear.conversation, ear]));
+    this.#ears = conversations.map((one) => before.get(one.conversation) ?? earOf(one));
+    return this.#ears.filter((ear) => !before.has(ear.conversation)).map((ear) => ear.conversation);
+  }
+
+  /** What the event says in one of our channels. The bytes have passed the link's decoder. */
+  hear(id: EventId, bytes: Bytes, only?: ConversationId): Heard | undefined {
+    const event = decodeEvent(bytes);
+    const content = readContent(this.profile, event.content);
+    if (content.kind !== 'privmsg') return undefined;
+    const ears = only === undefined ? this.#ears : this.#ears.filter((ear) => ear.conversation === only);
+    for (const ear of ears) {
+      const spoken = this.#listen(ear, content.privmsg);
+      if (spoken !== undefined) return heardOf(id, event, ear, content.privmsg, spoken);
+    }
+    return undefined;
+  }
+
+  #listen(ear: Ear, privmsg: Privmsg): { readonly nick: string; readonly text: string } | undefined {
+    if (ear.key !== undefined) return openChannel(ear.key, privmsg);
+    return privmsg.channel === ear.name ? { nick: privmsg.nick, text: privmsg.text } : undefined;
+  }
+}
+
+function earOf(one: OpenedConversation): Ear {
+  const ear = { conversation: one.conversation, name: one.name };
+  return one.secret === undefined ? ear : { ...ear, key: channelKey(one.secret) };
+}
+
+function heardOf(
+  id: EventId,
+  event: Event,
+  ear: Ear,
+  privmsg: Privmsg,
+  spoken: { readonly nick: string; readonly text: string },
+): Heard {
+  return {
+    event: id,
+    conversation: ear.conversation,
+    logical: privmsg.logical ?? id.slice(0, logicalDigits),
+    time: Number(event.header.timestamp),
+    ...spoken,
+  };
+}
