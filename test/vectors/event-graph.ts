@@ -121,6 +121,8 @@ export const messages = {
   tipRep: tipsA,
   headerReq: `${dag}${tipsA}`,
   headerRep: `01${headerA}`,
+  /** Newest, Backward, 50. */
+  rangeReq: `${dag}ffffffffffffffff${zeros(32)}0132000000`,
 } as const;
 
 /** 3.8 */

@@ -9,7 +9,7 @@ import type { NetworkProfile } from './profile';
 export const privmsgVersion = 0;
 
 /** Bytes of a logical id. */
-export const logicalIdBytes = 16;
+const logicalIdBytes = 16;
 
 /** A channel message as it travels; the fields of a secret channel are sealed texts (event-graph.md 6.1, 6.3). */
 export interface Privmsg {

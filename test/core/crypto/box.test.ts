@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AssertionError } from '../../../src/core/assert';
 import {
+  boxNonceBytes,
   channelKey,
   formatSecret,
   openBox,
@@ -10,6 +11,7 @@ import {
   parseSecret,
   sealBox,
   sealChannel,
+  secretBytes,
 } from '../../../src/core/crypto/box';
 import { EncodeError } from '../../../src/core/errors';
 import { toHex } from '../../../src/core/ids';
@@ -20,7 +22,7 @@ import { bytes } from '../hex';
 
 const secret = bytes(saltbox.secret);
 const key = channelKey(secret);
-const nonce = (fill: number) => new Uint8Array(24).fill(fill);
+const nonce = (fill: number) => new Uint8Array(boxNonceBytes).fill(fill);
 const nonces = { channel: nonce(1), nick: nonce(2), text: nonce(3) };
 const message = (fields: { channel: string; nick: string; text: string }) => ({ ...fields, type: 0 });
 
@@ -55,7 +57,7 @@ describe('channel box', () => {
   test('a message opens with the channel secret and with no other', () => {
     const sealed = message(sealChannel(key, { nick: 'alice', text: 'héllo 👋' }, nonces));
     expect(openChannel(key, sealed)).toEqual({ nick: 'alice', text: 'héllo 👋' });
-    expect(openChannel(channelKey(new Uint8Array(32).fill(9)), sealed)).toBeUndefined();
+    expect(openChannel(channelKey(new Uint8Array(secretBytes).fill(9)), sealed)).toBeUndefined();
     expect([87, 88]).toContain(sealed.channel.length);
     expect([87, 88]).toContain(sealed.nick.length);
     expect(openBox(key, sealed.channel, 24)).toEqual(new Uint8Array(24));

@@ -8,13 +8,14 @@ import {
   SealError,
   type SealErrorKind,
   seal,
+  sealNonceBytes,
 } from '../../../src/core/crypto/seal';
 import { toHex } from '../../../src/core/ids';
 import { key as keyVector, records } from '../../vectors/ksmr';
 import { bytes } from '../hex';
 
 const key = { id: keyVector.id, bytes: bytes(keyVector.hex) };
-const nonce = bytes('000102030405060708090a0b');
+const nonce = Uint8Array.from({ length: sealNonceBytes }, (_, at) => at);
 const account = '0f'.repeat(16);
 
 function kindOf(run: () => unknown): SealErrorKind | 'opened' {

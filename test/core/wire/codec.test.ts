@@ -12,7 +12,7 @@ import {
   varIntBytes,
   type Writer,
 } from '../../../src/core/wire/codec';
-import { primitives } from '../../vectors/event-graph';
+import { core, messages, primitives } from '../../vectors/event-graph';
 import { bytes } from '../hex';
 
 type Case = [
@@ -235,6 +235,24 @@ describe('DarkFi serialisation', () => {
       (w) => w.vec([1, 2, 3], 2, (one, v) => one.u8(v)),
     ];
     for (const write of refused) expect(() => encodeWith((w) => void write(w))).toThrow(EncodeError);
+  });
+
+  test('vectors of messages this build does not speak yet: getaddr, addr, RangeReq', () => {
+    const names = ['tor', 'tls', 'tcp', 'nym', 'i2p', 'tor+tls', 'nym+tls', 'tcp+tls', 'i2p+tls'];
+    const getaddr = encodeWith((w) => w.u32(255).vec(names, 9, (one, name) => one.string(name, 9)));
+    expect(toHex(getaddr)).toBe(core.getaddr);
+    expect(getaddr).toHaveLength(57);
+    const read = decodeAll(bytes(core.addr), (r) => r.vec(9, 9, (one) => [one.string(99), one.u64()]));
+    expect(read).toEqual([['tcp+tls://203.0.113.7:9600/', 1_767_225_601n]]);
+    const range = encodeWith((w) =>
+      w
+        .string('1767225600000', 20)
+        .u64(2n ** 64n - 1n)
+        .bytes(new Uint8Array(32))
+        .u8(1)
+        .u32(50),
+    );
+    expect(toHex(range)).toBe(messages.rangeReq);
   });
 
   test('what is written reads back, whatever it is', () => {
