@@ -82,7 +82,7 @@ export async function ensureInstalled() {
   return (await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { quietly: true })) === 0;
 }
 
-const inputs = ['index.html', 'package-lock.json', 'public', 'src', 'sw', 'vite.config.ts'];
+const inputs = ['index.html', 'package-lock.json', 'public', 'src', 'sw', 'test', 'vite.config.ts'];
 const stamp = join(root, 'dist/.built-from');
 
 /**
