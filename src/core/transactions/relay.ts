@@ -1,7 +1,7 @@
 import { insertFetched } from '../graph/fetched';
 import { type InsertOutcome, insertLive } from '../graph/insert';
-import type { Breach } from '../graph/rules';
-import type { Bytes, EventId, Slot } from '../ids';
+import type { TakenIn } from '../graph/sync';
+import type { Bytes, Slot } from '../ids';
 import { decide, get, part, put, type Script } from '../transaction';
 import { placeOf, type SlotArgs } from './graph-reads';
 import { newCounters } from './rows';
@@ -42,20 +42,12 @@ export interface RelayTakeArgs extends GraphArgs {
   readonly bytesMax: number;
 }
 
-/** What became of them: ids of new ones, parents first; the rest as the graph counts it. */
-export interface RelayTakeOutcome {
-  readonly inserted: readonly EventId[];
-  readonly broken: readonly Breach[];
-  readonly left: number;
-  readonly full: boolean;
-}
-
 /** Takes in events that were asked for. */
-export function* relayTake(args: RelayTakeArgs): Script<RelayTakeOutcome> {
+export function* relayTake(args: RelayTakeArgs): Script<TakenIn> {
   const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const room = args.bytesMax - held.graphBytes;
-  const { inserted, broken, left, full } = yield* part(insertFetched(placeOf(args), { ...args, room }));
-  const outcome = { inserted: inserted.map((row) => row.id), broken, left, full };
+  const { inserted, broken, full } = yield* part(insertFetched(placeOf(args), { ...args, room }));
+  const outcome = { inserted: inserted.length, broken, full };
   if (inserted.length === 0) return decide(outcome);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
   return decide(outcome, [put('counters', { ...held, graphBytes: held.graphBytes + bytes })]);
