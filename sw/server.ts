@@ -108,10 +108,12 @@ export class Server {
     const earlier = this.#remembered.get(key);
     if (earlier !== undefined && now - earlier.at < limits.callRepeatMs) return earlier.result;
     const result = this.#guarded(() => this.#write(request));
+    // Newest last, also when an old entry is replaced: `#forget` stops at the first it keeps.
+    this.#remembered.delete(key);
     this.#remembered.set(key, { result, at: now });
     void result.then((one) => {
       // A failed call may be tried again under its id; only what was done is not to be done twice.
-      if ('err' in one) this.#remembered.delete(key);
+      if ('err' in one && this.#remembered.get(key)?.result === result) this.#remembered.delete(key);
     });
     this.#forget(now);
     return result;

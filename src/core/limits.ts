@@ -87,8 +87,9 @@ export const limits = {
   /** A call id may be repeated this long, and so many finished ones are remembered by a living worker. */
   callRepeatMs: 10 * minute,
   callsRememberedMax: 1_024,
-  /** A worker that does not greet in this time is taken for dead. */
+  /** A worker that does not greet in this time is taken for dead; asked again sooner at first, to lose less time. */
   helloMs: 2 * second,
+  helloFirstMs: 250,
   /** A fetch this often keeps a service worker from being stopped. */
   keepAliveMs: 20 * second,
   callNameMax: 64,

@@ -9,6 +9,8 @@ interface Pending {
   readonly settle: (answer: CallAnswer) => void;
   /** One a copy sent; whichever is answered first counts. */
   readonly ports: MessagePort[];
+  /** Instance known to live when the newest copy was sent: that copy reached it, or its death is told. */
+  sentTo?: string | undefined;
 }
 
 /**
@@ -24,6 +26,8 @@ export class MessageDoor implements Door {
   #alive: string | undefined;
   #stopWatching: () => void = () => {};
   #greeting = false;
+  #helloWait: number = limits.helloFirstMs;
+  #giveUpHello: () => void = () => {};
   #claiming = false;
 
   constructor(
@@ -37,9 +41,7 @@ export class MessageDoor implements Door {
     });
     container.addEventListener('controllerchange', () => {
       // Another worker is in charge: nothing is known of its instance yet, and what the old one had may be lost.
-      this.#forget();
-      this.#sendAll();
-      void this.#greet();
+      this.#lost();
     });
   }
 
@@ -87,12 +89,13 @@ export class MessageDoor implements Door {
     const worker = this.#worker();
     if (worker === undefined) return;
     const { port1, port2 } = new MessageChannel();
+    pending.sentTo = this.#alive;
     pending.ports.push(port1);
     port1.onmessage = ({ data }: MessageEvent<unknown>) => {
       const answer = answerOf(data);
       if (answer === undefined) return;
-      this.#watch(answer.sw);
       pending.settle(answer);
+      this.#watch(answer.sw);
     };
     worker.postMessage({ holdfast: 'call', request: pending.request } satisfies DoorMessage, [port2]);
     if (this.container.controller === null) void this.#claim();
@@ -106,11 +109,18 @@ export class MessageDoor implements Door {
     if (this.#alive === instance) return;
     this.#forget();
     this.#alive = instance;
-    this.#stopWatching = watchDeath(this.locks, instance, () => {
-      this.#alive = undefined;
-      this.#sendAll();
-      void this.#greet();
-    });
+    this.#stopWatching = watchDeath(this.locks, instance, () => this.#lost());
+    // What was sent while nothing was known may have gone to an instance before this one, dead without a word.
+    for (const pending of this.#pending) if (pending.sentTo !== instance) this.#send(pending);
+  }
+
+  /** The instance is gone with whatever was sent to it, a greeting among it. */
+  #lost(): void {
+    this.#forget();
+    this.#sendAll();
+    this.#helloWait = limits.helloFirstMs;
+    this.#giveUpHello();
+    void this.#greet();
   }
 
   #forget(): void {
@@ -123,15 +133,18 @@ export class MessageDoor implements Door {
     if (this.#greeting || this.#alive !== undefined) return;
     this.#greeting = true;
     try {
+      this.#helloWait = limits.helloFirstMs;
       while (this.#pending.size > 0 && this.#alive === undefined) {
-        if (!(await this.#hello())) this.#sendAll();
+        const wait = this.#helloWait;
+        this.#helloWait = Math.min(wait * 2, limits.helloMs);
+        if (!(await this.#hello(wait))) this.#sendAll();
       }
     } finally {
       this.#greeting = false;
     }
   }
 
-  #hello(): Promise<boolean> {
+  #hello(ms: number): Promise<boolean> {
     return new Promise((resolve) => {
       const { port1, port2 } = new MessageChannel();
       const end = (heard: boolean) => {
@@ -139,7 +152,8 @@ export class MessageDoor implements Door {
         port1.close();
         resolve(heard);
       };
-      const silent = setTimeout(() => end(false), limits.helloMs);
+      const silent = setTimeout(() => end(false), ms);
+      this.#giveUpHello = () => end(false);
       port1.onmessage = ({ data }: MessageEvent<unknown>) => {
         const answer = answerOf(data);
         if (answer === undefined) return;

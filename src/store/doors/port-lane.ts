@@ -34,12 +34,10 @@ export class PortLane implements Door {
 
   async call(request: CallRequest, until: number): Promise<CallAnswer> {
     const lane = this.#lane;
-    if (lane === undefined) {
-      void this.#open();
-      return this.parts.base.call(request, until);
-    }
-    const answer = await send(lane, request, until - Date.now());
-    return answer ?? this.parts.base.call(request, until);
+    const answer = lane === undefined ? undefined : await send(lane, request, until - Date.now());
+    if (answer !== undefined) return answer;
+    void this.#open();
+    return this.parts.base.call(request, until);
   }
 
   /** True while calls go over a lane. */
@@ -48,7 +46,7 @@ export class PortLane implements Door {
   }
 
   async #open(): Promise<void> {
-    if (this.#opening) return;
+    if (this.#opening || this.#lane !== undefined) return;
     this.#opening = true;
     try {
       const port = await this.parts.broker();
