@@ -65,6 +65,8 @@ export interface MarkView {
   readonly state: 'queued' | 'going' | 'sent' | 'accepted' | 'on-hold' | 'dropped';
   /** Distinct relays that said Has. */
   readonly acceptedBy: number;
+  /** Relays whose word the entry asks for, for "accepted by 2 of 3" in the inspector; a bare count without it. */
+  readonly required?: number;
   /** Relays it was handed to so far. */
   readonly handedTo: number;
   /** Hand-overs so far. */
@@ -100,7 +102,13 @@ export interface QueueView {
   readonly waiting: number;
   readonly bytes: number;
   readonly bytesMax: number;
-  readonly head?: { readonly conversation: ConversationId; readonly name: string; readonly mark: MarkView };
+  readonly head?: {
+    readonly conversation: ConversationId;
+    readonly name: string;
+    readonly mark: MarkView;
+    /** Its message, so that the strip and the network screen can lead to it; without it they do not. */
+    readonly seq?: number;
+  };
 }
 
 /** Relays and realms, as the network screen and the strip show them. */

@@ -1,0 +1,139 @@
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { ConversationId } from '../../core/ids';
+import { limits } from '../../core/limits';
+import { keyMeans } from '../compose';
+import { refusalText, useUi } from '../context';
+import { visible } from '../names';
+import { Icon } from '../parts/icons';
+import { enterSends } from '../preferences';
+
+/** Share of the bound from which the bytes left are shown. */
+const counterShare = 0.8;
+
+/** Where a message is written. Its text is kept per conversation and leaves the field only after the commit. */
+export function Composer({ conversation, name }: { conversation: ConversationId; name: string }) {
+  const ui = useUi();
+  const { texts, commands, composers, snapshot, preferences } = ui;
+  const field = composers.field(conversation).value;
+  const area = useRef<HTMLTextAreaElement>(null);
+  const { kept, timeline } = snapshot.value;
+  const draft = timeline?.conversation === conversation ? timeline.draft : undefined;
+  useLayoutEffect(() => {
+    if (draft !== undefined) composers.load(conversation, draft);
+  }, [conversation, draft !== undefined]);
+  // What was typed is stored when the conversation is left; page and tab are looked after by the root.
+  useEffect(() => () => void composers.flush(), [conversation, composers]);
+  const sends = enterSends(preferences.enter.value, window);
+  const over = visible(field.text) ? commands.bytesOver(conversation, field.text.trimEnd()) : 0;
+  const press = () => {
+    composers.press(conversation);
+    area.current?.focus();
+  };
+  return (
+    <form
+      class="composer"
+      data-kept={kept}
+      data-pane
+      tabIndex={-1}
+      onSubmit={(event) => {
+        event.preventDefault();
+        press();
+      }}
+    >
+      <WaitLine conversation={conversation} />
+      <div class="composer-line">
+        <label class="hidden-visually" for="composer">
+          {texts.messageTo(name)}
+        </label>
+        <textarea
+          id="composer"
+          ref={area}
+          rows={1}
+          dir="auto"
+          autocapitalize="sentences"
+          enterkeyhint={sends ? 'send' : 'enter'}
+          placeholder={texts.messageTo(name)}
+          value={field.text}
+          aria-describedby="composer-hint composer-refusal"
+          onInput={(event) => composers.edit(conversation, event.currentTarget.value)}
+          onKeyDown={(event) => {
+            const means = keyMeans(event, sends);
+            if (means === 'field') return;
+            event.preventDefault();
+            if (means === 'send') press();
+          }}
+        />
+        <button
+          type="submit"
+          class="send"
+          aria-label={over > 0 ? texts.sendOver(over) : texts.send}
+          title={texts.send}
+          aria-disabled={over > 0 || !visible(field.text)}
+          aria-busy={field.storing !== undefined}
+        >
+          <Icon name="send" />
+          {field.storing && <span class="ring" />}
+        </button>
+      </div>
+      <Foot conversation={conversation} over={over} sends={sends} />
+    </form>
+  );
+}
+
+/** The lines under the field: why it was refused, whose name is used, what Enter does, how much room is left. */
+function Foot(props: { conversation: ConversationId; over: number; sends: boolean }) {
+  const ui = useUi();
+  const { texts, composers, snapshot } = ui;
+  const { refusal, text } = composers.field(props.conversation).value;
+  const unsaved = composers.unsaved(props.conversation).value;
+  const { kept, nick } = snapshot.value;
+  const problem = props.over > 0 ? texts.over(props.over) : refusal && refusalText(ui, refusal);
+  const close = text !== '' && props.over <= 0 && -props.over < limits.textBytesMax * (1 - counterShare);
+  return (
+    <div class="composer-foot">
+      <p id="composer-refusal" class="problem">
+        {problem && (
+          <>
+            <Icon name="warn" /> <span>{problem}</span>
+          </>
+        )}
+        {!problem && unsaved && texts.draftLost}
+      </p>
+      <p id="composer-hint" class="hint">
+        {!kept && <span class="not-kept">{texts.onlyThisTab} · </span>}
+        {nick !== undefined && <span>{texts.as(nick)} · </span>}
+        <span>{props.sends ? texts.enterSends : texts.enterLine}</span>
+        {close && <span class="bytes">{texts.left(-props.over)}</span>}
+      </p>
+    </div>
+  );
+}
+
+/** Says that what was written here waits behind a message of another conversation. */
+function WaitLine({ conversation }: { conversation: ConversationId }) {
+  const { texts, snapshot, router } = useUi();
+  const { queue, timeline } = snapshot.value;
+  const { head } = queue;
+  const waitsHere =
+    timeline?.conversation === conversation &&
+    timeline.messages.some((message) => message.mark?.state === 'queued');
+  if (head?.mark.state !== 'on-hold' || head.conversation === conversation || !waitsHere) return null;
+  return (
+    <p class="wait-line">
+      {texts.waitBehind(head.name)}{' '}
+      <button
+        type="button"
+        class="link"
+        onClick={() =>
+          router.go(
+            head.seq === undefined
+              ? { at: 'conversation', conversation: head.conversation }
+              : { at: 'message', conversation: head.conversation, seq: head.seq },
+          )
+        }
+      >
+        {texts.showIt}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,127 @@
+import { useState } from 'preact/hooks';
+import { limits } from '../../core/limits';
+import { refusalText, useUi } from '../context';
+import { checkAddress, checkNick, utf8Bytes } from '../names';
+import { Field } from '../parts/controls';
+import { ChainPicture, Logo } from '../parts/icons';
+import { RelayList } from './relays';
+
+/** The first screen: a name, and a relay for those who have one. Start needs nothing but the name. */
+export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => void }) {
+  const ui = useUi();
+  const { texts, commands, snapshot } = ui;
+  const [nick, setNick] = useState('');
+  const [address, setAddress] = useState('');
+  const [problem, setProblem] = useState<string>();
+  const [busy, setBusy] = useState(false);
+  const bytes = utf8Bytes(nick);
+  const start = async () => {
+    const checked = checkNick(nick);
+    if ('problem' in checked) {
+      setProblem(texts.problem[checked.problem]);
+      return;
+    }
+    setBusy(true);
+    const refusal = await commands.start(checked.value).catch(() => ({ refused: 'gone' }) as const);
+    setBusy(false);
+    if (refusal) {
+      setProblem(refusalText(ui, refusal));
+      return;
+    }
+    if (address.trim() === '') return;
+    // A relay that cannot be used never stops the start: what was typed waits on the network screen with its reason.
+    const relay = checkAddress(
+      address,
+      snapshot.peek().network.relays.map(({ url }) => url),
+    );
+    const refused =
+      'problem' in relay ? relay.problem !== 'address-known' : await commands.addRelay(relay.value);
+    if (refused) onAddressLeft(address);
+  };
+  return (
+    <div class="first">
+      <div class="first-picture">
+        <ChainPicture />
+      </div>
+      <main class="first-column" data-pane tabIndex={-1}>
+        <p class="brand">
+          <Logo /> Holdfast
+        </p>
+        <h1>{texts.tagline}</h1>
+        <form
+          noValidate
+          onSubmit={(event) => {
+            event.preventDefault();
+            if (!busy) void start();
+          }}
+        >
+          <Field
+            label={texts.nickLabel}
+            value={nick}
+            hint={texts.nickHint}
+            problem={problem}
+            note={
+              bytes > limits.nickBytesMax * 0.8 ? texts.bytesOfMax(bytes, limits.nickBytesMax) : undefined
+            }
+            focus
+            onInput={(text) => {
+              setNick(text);
+              setProblem(undefined);
+            }}
+          />
+          <details class="first-relays" open={snapshot.value.network.relays.length > 0}>
+            <summary>{texts.relaysLine}</summary>
+            <RelayList empty={texts.relaysNone} />
+            <Field
+              label={texts.relayOptional}
+              kind="url"
+              value={address}
+              hint={texts.relayOptionalHint}
+              onInput={setAddress}
+            />
+          </details>
+          <button type="submit" class="primary wide" aria-busy={busy}>
+            {texts.start}
+          </button>
+        </form>
+      </main>
+    </div>
+  );
+}
+
+/** Shown in place of everything while the store of this browser cannot be used. */
+export function Unavailable() {
+  const { texts, snapshot } = useUi();
+  const { trouble } = snapshot.value;
+  return (
+    <main class="alone" data-pane tabIndex={-1}>
+      <p class="brand">
+        <Logo /> Holdfast
+      </p>
+      <h1>{texts.unavailableTitle}</h1>
+      <p>{texts.unavailableWhat}</p>
+      {trouble && (
+        <p class="trouble">
+          <bdi>{trouble}</bdi>
+        </p>
+      )}
+      <p>{texts.unavailableSafe}</p>
+      <p>{texts.unavailableDo}</p>
+      <button type="button" class="primary" onClick={() => location.reload()}>
+        {texts.tryAgain}
+      </button>
+    </main>
+  );
+}
+
+/** Shown until the first rows are read: nothing at first, then shapes, then words. */
+export function Starting() {
+  const { texts } = useUi();
+  return (
+    <main class="alone starting" aria-busy="true" data-pane tabIndex={-1}>
+      <h1 class="hidden-visually">{texts.starting}</h1>
+      <Logo />
+      <p class="late">{texts.startingLong}</p>
+    </main>
+  );
+}

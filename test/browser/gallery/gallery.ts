@@ -1,0 +1,11 @@
+import { renderApp } from '../../../src/ui/app';
+import { commands, gallery, shown } from '../ui-states';
+
+/** Draws the state the address asks for: `?state=talk&language=de`. */
+const asked = new URLSearchParams(location.search);
+const state = gallery[asked.get('state') ?? 'talk'];
+const root = document.querySelector<HTMLElement>('#app');
+if (state && root) {
+  history.replaceState(null, '', `${location.pathname}${location.search}${state.hash}`);
+  renderApp(root, shown(state.snapshot), commands(), asked.get('language') ?? 'en');
+}

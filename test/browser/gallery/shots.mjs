@@ -1,0 +1,51 @@
+// Takes pictures of every state of the gallery: node test/browser/gallery/shots.mjs OUT [state,state] [language]
+import { mkdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { createServer } from 'vite';
+import { chromiumFlags, findChromium } from '../../chromium.mjs';
+
+const [out = 'test-results/shots', wanted = '', language = 'en'] = process.argv.slice(2);
+const root = fileURLToPath(new URL('../../..', import.meta.url));
+const server = await createServer({
+  root,
+  configFile: false,
+  logLevel: 'warn',
+  server: { port: 0, host: '127.0.0.1', hmr: false },
+  cacheDir: `${root}/node_modules/.cache/gallery`,
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+});
+await server.listen();
+const address = `${server.resolvedUrls?.local[0]}test/browser/gallery/gallery.html`;
+const browser = await chromium.launch({ executablePath: findChromium(), args: chromiumFlags() });
+mkdirSync(out, { recursive: true });
+const sizes = [
+  { name: 'phone', viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true },
+  { name: 'desk', viewport: { width: 1440, height: 900 } },
+];
+const listing = await browser.newPage();
+await listing.goto(address);
+const all = await listing.evaluate(async () =>
+  Object.keys((await import('/test/browser/ui-states.ts')).gallery),
+);
+const states = wanted === '' ? all : wanted.split(',');
+for (const colorScheme of ['light', 'dark']) {
+  for (const { name, ...size } of sizes) {
+    const context = await browser.newContext({
+      ...size,
+      colorScheme,
+      timezoneId: 'UTC',
+      reducedMotion: 'reduce',
+    });
+    const page = await context.newPage();
+    page.on('pageerror', (error) => console.error(error));
+    for (const state of states) {
+      await page.goto(`${address}?state=${state}&language=${language}`);
+      await page.waitForTimeout(700);
+      await page.screenshot({ path: `${out}/${state}-${name}-${colorScheme}.png` });
+    }
+    await context.close();
+  }
+}
+await browser.close();
+await server.close();
