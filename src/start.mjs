@@ -120,6 +120,70 @@ async function main() {
 
 /** @param {{ port: number, relayPort: number, data: string }} options */
 async function runAll({ port, relayPort, data }) {
+  const app = await serve({ folder: join(root, 'dist/app'), host, port });
+  const config = writeRelayConfig({ data, port, relayPort });
+  // In a group of its own, so that Ctrl-C reaches us alone and the relay is asked to end in order.
+  const relay = spawn(process.execPath, [join(root, 'dist/node/relay.js'), '--config', config], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  });
+  let stopping = false;
+  /** @param {number} code */
+  const stop = async (code) => {
+    if (stopping) return;
+    stopping = true;
+    await Promise.all([app.close(), end(relay)]);
+    process.exit(code);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(0));
+  relay.once('exit', () => {
+      clearTimeout(late);
+      settle(undefined);
+    });
+    relay.kill('SIGTERM');
+  });
+}
+
+/** @param {string} text @returns {never} */
+function give(text) {
+  console.error(text);
+  process.exit(1);
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      help: { type: 'boolean' },
+      port: { type: 'string', default: '4180' },
+      'relay-port': { type: 'string', default: '4181' },
+      data: { type: 'string', default: '.data' },
+    },
+  });
+  if (values.help) return console.log(usage);
+  const [port, relayPort] = [Number(values.port), Number(values['relay-port'])];
+  const interrupted = () => {
+    endAll();
+    process.exit(130);
+  };
+  process.once('SIGINT', interrupted).once('SIGTERM', interrupted);
+  for (const wanted of [port, relayPort]) {
+    if (!Number.isInteger(wanted) || wanted < 1 || wanted > 65_535)
+      give(`${wanted} is not a port.\n${usage}`);
+    if (!(await isFree(wanted))) {
+      give(
+        `Port ${wanted} on ${host} is taken. Is Holdfast running already? Stop it, or choose others:\n${usage}`,
+      );
+    }
+  }
+  if (!(await ensureInstalled())) give('The packages could not be installed; npm says why above.');
+  if (!(await ensureBuilt())) give('The app could not be built; the messages above say why.');
+  process.off('SIGINT', interrupted).off('SIGTERM', interrupted);
+  await runAll({ port, relayPort, data: resolve(root, values.data) });
+}
+
+/** @param {{ port: number, relayPort: number, data: string }} options */
+async function runAll({ port, relayPort, data }) {
   const config = writeRelayConfig({ data, port, relayPort });
   const relay = spawn(process.execPath, [join(root, 'dist/node/relay.js'), '--config', config], {
     cwd: root,
