@@ -120,6 +120,23 @@ async function main() {
 
 /** @param {{ port: number, relayPort: number, data: string }} options */
 async function runAll({ port, relayPort, data }) {
+  const app = await serve({ folder: join(root, 'dist/app'), host, port });
+  const config = writeRelayConfig({ data, port, relayPort });
+  // In a group of its own, so that Ctrl-C reaches us alone and the relay is asked to end in order.
+  const relay = spawn(process.execPath, [join(root, 'dist/node/relay.js'), '--config', config], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    detached: true,
+  });
+  let stopping = false;
+  /** @param {number} code */
+  const stop = async (code) => {
+    if (stopping) return;
+    stopping = true;
+    await Promise.all([app.close(), end(relay)]);
+    process.exit(code);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(0));
   relay.once('exit', () => {
     if (!stopping) console.error('The relay ended; its last message says why. Stopping the app too.');
     stop(1);
