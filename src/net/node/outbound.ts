@@ -1,0 +1,40 @@
+import type { WebSocket } from 'ws';
+
+/** Subprotocol of every link: one binary frame a message (formats.md 3.1). */
+export const subprotocol = 'holdfast.1';
+
+/** Code of a link whose other side reads too slowly (formats.md 3.1). */
+const tooSlow = 4005;
+
+/** How long a peer may take to answer a close before its socket is cut, ms. */
+const closeMs = 2_000;
+
+/**
+ * Sends on a socket, as long as no more than `bytesMax` wait in it; a peer that reads too slowly is closed by name
+ * rather than buffered for. Returns whether the bytes were taken. `written` is called once they left this process.
+ */
+export function sendBounded(
+  socket: WebSocket,
+  bytes: Uint8Array,
+  bytesMax: number,
+  written?: () => void,
+): boolean {
+  if (socket.readyState !== socket.OPEN) return false;
+  if (socket.bufferedAmount + bytes.length > bytesMax) {
+    closeSoon(socket, tooSlow, 'too slow');
+    return false;
+  }
+  socket.send(bytes, { binary: true, compress: false }, (error) => {
+    if (error === undefined || error === null) written?.();
+  });
+  return true;
+}
+
+/** Closes a socket politely, and by force when the other side does not answer. */
+export function closeSoon(socket: WebSocket, code: number, reason: string): void {
+  if (socket.readyState === socket.CLOSED) return;
+  socket.close(code, reason);
+  const timer = setTimeout(() => socket.terminate(), closeMs);
+  timer.unref();
+  socket.once('close', () => clearTimeout(timer));
+}
