@@ -28,9 +28,10 @@ function isName(parent: Node | undefined, key: string | undefined): boolean {
   return keyed && parent?.['computed'] !== true && parent?.['shorthand'] !== true;
 }
 
+/** Names of the platform that are no words of ours; the others (`window`, `process`) the core's own types refuse. */
 const impure = new Set(
   `Promise Date performance setTimeout setInterval setImmediate queueMicrotask requestAnimationFrame crypto console
-   fetch globalThis self window document process Buffer navigator localStorage WebSocket Worker Atomics
+   fetch globalThis document Buffer navigator localStorage WebSocket Worker Atomics
    SharedArrayBuffer`.split(/\s+/),
 );
 
