@@ -56,7 +56,13 @@ export const limits = {
   strikesMax: 5,
   floodEventsMax: 200,
   floodWindowMs: minute,
+  /** Bytes of new events a connection may put in the window (formats.md 1.5). */
+  connectionBytesPerMinuteMax: 8_388_608,
   connectMs: 15 * second,
+  /** Bytes that may wait in a socket before the link is ended as too slow. */
+  outboundBufferBytesMax: 8_388_608,
+  /** Pause between two heartbeats of the engine to its tabs. */
+  tabHeartbeatMs: 5 * second,
   reconnectMinMs: second,
   reconnectMaxMs: minute,
   /** Outbox. */
@@ -101,6 +107,8 @@ export const limits = {
   callBytesMax: 8_388_608,
   /** Pages of rows handed to the screen. */
   pageRowsMax: 200,
+  /** Messages of a conversation that stand in one window at most. */
+  timelineWindowRowsMax: 1_200,
 } as const;
 
 assert(

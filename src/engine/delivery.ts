@@ -17,12 +17,16 @@ export interface DeliverySituation {
   clockTrusted(): boolean;
   /** Trusted time, ms. */
   now(): number;
+  /** `state` may be another now. */
+  changed(): void;
 }
 
 /** Where delivery stands, for the screen. */
 export interface DeliveryState {
   readonly parked?: string;
   readonly wakeAt?: number;
+  /** There is a head. */
+  readonly busy: boolean;
 }
 
 /** Failures of the store in a row, after which the pause between tries stops growing. */
@@ -38,7 +42,7 @@ export class Delivery {
   #again = false;
   #failures = 0;
   #stopped = false;
-  state: DeliveryState = {};
+  state: DeliveryState = { busy: false };
 
   constructor(
     private readonly ports: Ports,
@@ -126,15 +130,18 @@ export class Delivery {
     }));
     if (head === undefined || this.#stopped) return;
     if (head.row === undefined) {
-      this.state = {};
+      this.state = { busy: false };
       this.ports.clock.clear('head');
+      this.situation.changed();
       return;
     }
     const verdict = this.#verdict(head.row);
     this.state = {
+      busy: true,
       ...(verdict.parked === undefined ? {} : { parked: verdict.parked }),
       ...(verdict.wakeAt === undefined ? {} : { wakeAt: verdict.wakeAt }),
     };
+    this.situation.changed();
     if (verdict.send === undefined) {
       if (verdict.wakeAt !== undefined) this.#wake(verdict.wakeAt);
       return;
@@ -213,7 +220,7 @@ export class Delivery {
   #pause(reason: string): void {
     const pauseMs = pauseFirstMs * 2 ** Math.min(this.#failures, pauseDoublingsMax);
     this.#failures += 1;
-    if (reason === 'locked') this.state = { parked: 'locked' };
+    if (reason === 'locked') this.state = { parked: 'locked', busy: true };
     this.#wake(this.situation.now() + pauseMs);
   }
 

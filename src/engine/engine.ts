@@ -33,6 +33,8 @@ export interface EngineStatus {
   /** Why no new event is made although the lane has a head. */
   readonly parked?: string;
   readonly wakeAt?: number;
+  /** The lane has a head: the store's worker is kept awake for it. */
+  readonly busy: boolean;
 }
 
 /** Names of one birth of an engine. */
@@ -109,7 +111,7 @@ export class Engine {
   /** What the screen may know now. */
   status(): EngineStatus {
     const now = this.#now();
-    const delivery = this.#working?.delivery.state ?? {};
+    const delivery = this.#working?.delivery.state ?? { busy: false };
     return {
       relays: [...this.#peers.values()].map((peer) => ({
         url: peer.url,
@@ -179,6 +181,7 @@ export class Engine {
         minPeers: () => this.#minPeers(),
         clockTrusted: () => this.#clock().trusted,
         now: () => this.#now(),
+        changed: () => this.#tell(),
       },
       carryOut,
       () => this.#onFenced(),

@@ -24,7 +24,7 @@ export interface Door {
 /** What every client of a door says of itself. */
 export interface Caller {
   readonly build: string;
-  readonly randomBytes: (length: number) => Uint8Array;
+  readonly randomBytes: (length: number) => Uint8Array<ArrayBuffer>;
 }
 
 /** A call of this name, with an id of its own. */
