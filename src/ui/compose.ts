@@ -10,6 +10,8 @@ export interface Compose {
   /** The press whose commit is awaited, with the text of the field at that press. */
   readonly storing?: { readonly command: LogicalId; readonly text: string };
   readonly refusal?: Refusal;
+  /** A refused press: the same text asks again under the same command, other text never does. */
+  readonly again?: Press;
   /** True once the stored draft was put in. */
   readonly loaded: boolean;
   /** What the last commit took, so that a draft read late is not put back. */
@@ -46,12 +48,10 @@ export function pressed(
   newCommand: () => LogicalId,
 ): { readonly state: Compose; readonly press?: Press } {
   if (state.storing || !visible(state.text)) return { state };
-  const command = state.command ?? newCommand();
-  const { command: _, refusal: __, ...kept } = state;
-  return {
-    state: { ...kept, storing: { command, text: state.text } },
-    press: { command, text: state.text.trimEnd() },
-  };
+  const text = state.text.trimEnd();
+  const command = state.again?.text === text ? state.again.command : (state.command ?? newCommand());
+  const { command: _, refusal: __, again: ___, ...kept } = state;
+  return { state: { ...kept, storing: { command, text: state.text } }, press: { command, text } };
 }
 
 /** The field after the store answered the press `command`. Only what was committed leaves the field. */
@@ -59,8 +59,8 @@ export function settled(state: Compose, command: LogicalId, refusal: Refusal | u
   const { storing, ...rest } = state;
   if (storing?.command !== command) return state;
   if (refusal) {
-    // The same text keeps its command: pressing again asks for the very same message. After a conflict the id is spent.
-    const again = state.text === storing.text && refusal.refused !== 'conflict' ? { command } : {};
+    // After a conflict the id is spent.
+    const again = refusal.refused === 'conflict' ? {} : { again: { command, text: storing.text.trimEnd() } };
     return { ...rest, refusal, ...again };
   }
   const committed = storing.text;

@@ -50,6 +50,7 @@ export function Field(props: {
       <input
         id={id}
         ref={input}
+        data-first={props.focus}
         class={props.kind === 'secret' ? 'code' : ''}
         type="text"
         inputMode={props.kind === 'url' ? 'url' : 'text'}
@@ -87,12 +88,20 @@ export function Sheet({ label, children }: { label: string; children: ComponentC
     const element = dialog.current;
     if (!element) return;
     element.showModal();
+    // The keyboard's way out is Escape, which the dialog has by itself; this is the pointer's.
+    const outside = (event: MouseEvent) => {
+      if (event.target === element) router.up();
+    };
+    element.addEventListener('click', outside);
+    // Without a field the browser's own choice, the close button, is right.
+    element.querySelector<HTMLElement>('[data-first]')?.focus();
     return () => {
       leaving.current = true;
+      element.removeEventListener('click', outside);
       // Closed before it is taken away, so that the browser gives the focus back to where it was.
       element.close();
     };
-  }, []);
+  }, [router]);
   return (
     <dialog
       ref={dialog}
@@ -100,9 +109,6 @@ export function Sheet({ label, children }: { label: string; children: ComponentC
       aria-label={label}
       onClose={() => {
         if (!leaving.current) router.up();
-      }}
-      onClick={(event) => {
-        if (event.target === dialog.current) router.up();
       }}
     >
       <div class="sheet-body">{children}</div>

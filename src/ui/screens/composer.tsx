@@ -88,6 +88,10 @@ function Foot(props: { conversation: ConversationId; over: number; sends: boolea
   const unsaved = composers.unsaved(props.conversation).value;
   const { kept, nick } = snapshot.value;
   const problem = props.over > 0 ? texts.over(props.over) : refusal && refusalText(ui, refusal);
+  const hint = props.sends
+    ? texts.enterSends
+    : window.matchMedia('(pointer: fine)').matches && texts.enterLine;
+  const parts = [nick !== undefined && texts.as(nick), hint].filter((part) => part !== false);
   const close = text !== '' && props.over <= 0 && -props.over < limits.textBytesMax * (1 - counterShare);
   return (
     <div class="composer-foot">
@@ -101,8 +105,7 @@ function Foot(props: { conversation: ConversationId; over: number; sends: boolea
       </p>
       <p id="composer-hint" class="hint">
         {!kept && <span class="not-kept">{texts.onlyThisTab} · </span>}
-        {nick !== undefined && <span>{texts.as(nick)} · </span>}
-        <span>{props.sends ? texts.enterSends : texts.enterLine}</span>
+        <span>{parts.join(' · ')}</span>
         {close && <span class="bytes">{texts.left(-props.over)}</span>}
       </p>
     </div>

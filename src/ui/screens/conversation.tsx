@@ -56,7 +56,7 @@ export function NothingOpen() {
       <Strip />
       <div class="nothing-open">
         <ChainPicture />
-        <h2>{snapshot.value.conversations.length === 0 ? texts.emptyTitle : texts.pickOne}</h2>
+        <h2>{snapshot.value.conversations.length === 0 ? texts.tagline : texts.pickOne}</h2>
         <p class="quiet">{texts.pickOneText}</p>
       </div>
     </>

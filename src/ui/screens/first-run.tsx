@@ -70,7 +70,7 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
             }}
           />
           <details class="first-relays" open={snapshot.value.network.relays.length > 0}>
-            <summary>{texts.relaysLine}</summary>
+            <summary>{texts.relaysLine(snapshot.value.network.relays.length)}</summary>
             <RelayList empty={texts.relaysNone} />
             <Field
               label={texts.relayOptional}

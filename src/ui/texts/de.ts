@@ -23,7 +23,7 @@ export const de: Texts = {
   nickLabel: 'Dein Name hier',
   nickHint: 'Andere sehen ihn. Keine E-Mail, keine Telefonnummer.',
   start: 'Anfangen',
-  relaysLine: 'Relays',
+  relaysLine: (count) => `Relays · ${count === 0 ? 'noch keins' : n(count)}`,
   relaysNone: 'Noch keins. Du kannst trotzdem anfangen; Nachrichten warten hier, bis es eins gibt.',
   relayOptional: 'Relay-Adresse, falls du eine hast',
   relayOptionalHint: 'Relays lassen sich später unter „Netz“ ergänzen und ändern.',

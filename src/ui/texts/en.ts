@@ -27,7 +27,7 @@ export const en = {
   nickLabel: 'Your name here',
   nickHint: 'Others see it. No e-mail, no phone number.',
   start: 'Start',
-  relaysLine: 'Relays',
+  relaysLine: (count: number) => `Relays · ${count === 0 ? 'none yet' : n(count)}`,
   relaysNone: 'None yet. You can start all the same; messages wait here until there is one.',
   relayOptional: 'Relay address, if you have one',
   relayOptionalHint: 'You can add or change relays later, under Network.',

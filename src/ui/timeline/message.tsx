@@ -39,7 +39,7 @@ export function Message(props: {
   }
   return (
     <article
-      class={`message ${message.own ? 'own' : 'in'} ${first ? 'first' : ''} ${last ? 'last' : ''}`}
+      class={`message ${message.own ? 'own' : 'in'} ${first ? 'starts' : ''} ${last ? 'ends' : ''}`}
       aria-label={spoken(ui, message)}
       data-seq={message.seq}
       data-own={message.own}

@@ -188,7 +188,7 @@ function Rows(props: {
       }}
     >
       {timeline.messages.length === 0 && (
-        <li class="row-note" key="empty">
+        <li class="row-note note-empty" key="empty">
           {texts.emptyChannel}
         </li>
       )}
