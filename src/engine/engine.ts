@@ -71,6 +71,7 @@ export class Engine {
   #stopped = false;
   #reloading: Promise<void> | undefined;
   #reloadAgain = false;
+  #pruning = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
 
   constructor(
@@ -240,7 +241,33 @@ export class Engine {
     if (!peer.ready) return;
     this.#answered.set(peer, slot);
     this.#working?.delivery.look();
+    void this.#prune();
     this.#tell();
+  }
+
+  /** Slots are forgotten only while a peer confirms our clock: a wrong one alone must not cost the history. */
+  async #prune(): Promise<void> {
+    const working = this.#working;
+    if (working === undefined || this.#pruning || !this.#clock().trusted) return;
+    this.#pruning = true;
+    try {
+      const { account, profile } = working;
+      const args = {
+        account,
+        profile: profile.name,
+        slotsRetained: limits.clientSlotsRetained,
+        now: this.#now(),
+      };
+      while (
+        (await this.ports.store.transact('pruneGraph', args, this.#term)).outcome.more &&
+        !this.#stopped
+      );
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.ports.observer.note('store-refused', { kind: error.kind });
+    } finally {
+      this.#pruning = false;
+    }
   }
 
   #isReady(peer: RelayPeer, now: number): boolean {
