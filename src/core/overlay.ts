@@ -41,8 +41,8 @@ export class Overlay {
   }
 
   /**
-   * Merges one answer of the database. `undefined` says that the answer was cut at its limit and rows of it were
-   * hidden by the overlay, so that it must be asked again with a higher one.
+   * Merges one answer of the database. `undefined` says that the answer was cut at its limit and so many rows of it
+   * are hidden by the overlay that too few are left, so that it must be asked again with a higher one.
    */
   merge(question: Question, found: readonly unknown[], limit: number): readonly unknown[] | undefined {
     const written = this.written(question.table);
@@ -53,7 +53,7 @@ export class Overlay {
     }
     if (written.size === 0) return found.slice(0, question.limit);
     const kept = found.filter((row) => !written.has(encodeKey(keyOf(question.table, row))));
-    if (kept.length < found.length && found.length >= limit) return undefined;
+    if (kept.length < question.limit && found.length >= limit) return undefined;
     return mergeRows(question, kept, written);
   }
 
