@@ -65,23 +65,27 @@ export class MemoryTables {
     });
   }
 
-  /** Writes changes, all of them. */
+  /** Writes changes, all of them or, when one cannot be written, none: what can fail comes before what is changed. */
   write(changes: readonly Change[]): void {
-    for (const change of changes) {
-      if ('put' in change) this.#put(change.put, change.row);
-      else this.#remove(change.remove, encodeKey(change.key));
-    }
+    for (const place of changes.map((change) => this.#placed(change))) place();
   }
 
-  #put(name: TableName, row: unknown): void {
-    const table = this.#table(name);
-    const primary = encodeKey(keyOf(name, row));
-    this.#unindex(name, table, primary);
-    table.primary.set(primary, row);
-    for (const [index, sorted] of table.indexes) {
-      const key = indexKeyOf(name, index, row);
-      if (key !== undefined) sorted.set(encodeKey(key) + primary, row);
+  #placed(change: Change): () => void {
+    if (!('put' in change)) {
+      const primary = encodeKey(change.key);
+      return () => this.#remove(change.remove, primary);
     }
+    const { put: name, row } = change;
+    const primary = encodeKey(keyOf(name, row));
+    const places = [...this.#table(name).indexes].map(([index, sorted]) => {
+      const key = indexKeyOf(name, index, row);
+      return { sorted, key: key === undefined ? undefined : encodeKey(key) + primary };
+    });
+    return () => {
+      this.#remove(name, primary);
+      this.#table(name).primary.set(primary, row);
+      for (const { sorted, key } of places) if (key !== undefined) sorted.set(key, row);
+    };
   }
 
   #remove(name: TableName, primary: string): void {
