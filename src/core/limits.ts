@@ -58,6 +58,8 @@ export const limits = {
   floodWindowMs: minute,
   /** Bytes of new events a connection may put in the window (formats.md 1.5). */
   connectionBytesPerMinuteMax: 8_388_608,
+  /** Bytes of events of one peer a relay holds until they are decided. */
+  heldPutBytesMax: 16_777_216,
   connectMs: 15 * second,
   /** Bytes that may wait in a socket before the link is ended as too slow. */
   outboundBufferBytesMax: 8_388_608,

@@ -54,6 +54,8 @@ export interface SessionConfig {
   readonly features: readonly Feature[];
   /** First nonce of pings, u16. */
   readonly nonce: number;
+  /** How long the handshake may take, ms; by default `limits.handshakeMs`. */
+  readonly handshakeMs?: number;
 }
 
 /** What a session tells its owner, in the order in which it happened. */
@@ -174,7 +176,7 @@ export function openSession(config: SessionConfig, now: number): SessionStep {
 export function tick(session: Session, now: number): SessionStep {
   if (session.phase === 'closed') return still(session);
   if (session.phase === 'handshake') {
-    const late = isDue(session.openedAt + limits.handshakeMs, limits.handshakeMs, now);
+    const late = isDue(nextDeadline(session), handshakeMsOf(session), now);
     return late ? close(session, closeCodes.handshakeLate, 'handshake late') : still(session);
   }
   if (isDue(questionsDue(session.questions), limits.requestMs, now)) {
@@ -190,8 +192,12 @@ export function tick(session: Session, now: number): SessionStep {
 /** When `tick` has something to do next; infinity when never. */
 export function nextDeadline(session: Session): number {
   if (session.phase === 'closed') return Number.POSITIVE_INFINITY;
-  if (session.phase === 'handshake') return session.openedAt + limits.handshakeMs;
+  if (session.phase === 'handshake') return session.openedAt + handshakeMsOf(session);
   return Math.min(session.ping?.until ?? session.nextPingAt, questionsDue(session.questions));
+}
+
+function handshakeMsOf(session: Session): number {
+  return session.config.handshakeMs ?? limits.handshakeMs;
 }
 
 /** Asks the peer, now or when its turn comes. A session that is not ready, or is asked too much, refuses. */

@@ -1,0 +1,165 @@
+import type { Bytes, EventId } from '../core/ids';
+import { limits } from '../core/limits';
+import { closeCodes } from '../core/link/session';
+import type { RelayPutOutcome } from '../core/transactions/relay';
+import type { PutResult } from '../core/wire/event-put';
+import { Allowance } from './allowance';
+import type { Asked } from './asked';
+import type { LogWord } from './log';
+import type { RelayGraph } from './relay-graph';
+import { fetchMissing } from './sync';
+
+interface Put {
+  readonly id: EventId;
+  readonly event: Bytes;
+  readonly blob: Bytes;
+}
+
+/** The connection that events come from. */
+export interface PutSource extends Asked {
+  readonly isReady: boolean;
+  report(id: EventId, result: PutResult): void;
+  close(code: number, why: LogWord): void;
+  /** Something that waited is done, or more waits. */
+  balance(): void;
+  /** The event is durable: the others are to have it. */
+  relay(put: { readonly event: Bytes; readonly blob: Bytes }): void;
+}
+
+/** What events are measured by and put into. */
+export interface PutHost {
+  readonly graph: RelayGraph;
+  readonly eventsPerMinuteMax: number;
+  readonly bytesPerMinuteMax: number;
+  now(): number;
+}
+
+/** Events of one peer that wait or are under way, before its socket is not read any further. */
+const waitingMax = 64;
+
+/** Times an event is tried again after its parents were fetched. */
+const fetchesMax = 3;
+
+/**
+ * The events one peer puts: into the store, then the status, then on to the others. Only what is durable is answered
+ * `Has`, and only what was really inserted `Has{inserted: true}` (event-graph.md 0.6).
+ */
+export class Puts {
+  readonly #waiting: Put[] = [];
+  readonly #allowance: Allowance;
+  #underWay = { events: 0, bytes: 0 };
+  #waitingBytes = 0;
+  #strikes = 0;
+  #stopped = false;
+  #fetching: Promise<unknown> | undefined;
+
+  constructor(
+    private readonly peer: PutSource,
+    private readonly host: PutHost,
+  ) {
+    const { eventsPerMinuteMax, bytesPerMinuteMax } = host;
+    this.#allowance = new Allowance(eventsPerMinuteMax, bytesPerMinuteMax, limits.floodWindowMs);
+  }
+
+  get isFull(): boolean {
+    return this.#waiting.length + this.#underWay.events >= waitingMax;
+  }
+
+  push(put: Put): void {
+    if (this.#stopped) return;
+    this.#waiting.push(put);
+    this.#waitingBytes += put.event.length + put.blob.length;
+    // While parents are fetched the socket must be read on, so this is where that ends.
+    if (this.#waitingBytes + this.#underWay.bytes > limits.heldPutBytesMax) {
+      this.#stopped = true;
+      this.peer.close(closeCodes.flood, 'flood');
+      return;
+    }
+    this.#pump();
+    this.peer.balance();
+  }
+
+  /**
+   * Near the end of the allowance events go one by one, since only their outcome says whether they count: a known
+   * event never does.
+   */
+  #pump(): void {
+    const now = this.host.now();
+    while (!this.#stopped && this.#waiting.length > 0) {
+      const spent = this.#allowance.isSpent(now);
+      if (this.#underWay.events > 0 && this.#allowance.isSpent(now, this.#underWay)) return;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#waitingBytes -= next.event.length + next.blob.length;
+      void this.#carryOut(next, spent);
+    }
+  }
+
+  async #carryOut(put: Put, flooded: boolean): Promise<void> {
+    const bytes = put.event.length + put.blob.length;
+    this.#count(1, bytes);
+    try {
+      const outcome = await this.#settle(put, flooded);
+      if (!this.#stopped) this.#conclude(put, bytes, outcome);
+    } catch {
+      this.peer.report(put.id, busy);
+    } finally {
+      this.#count(-1, -bytes);
+      this.#pump();
+      this.peer.balance();
+    }
+  }
+
+  async #settle(put: Put, flooded: boolean): Promise<RelayPutOutcome> {
+    for (let fetches = 0; ; fetches++) {
+      const outcome = await this.host.graph.put(put.event, put.blob, flooded);
+      if (outcome.verdict !== 'missing' || fetches === fetchesMax || !this.peer.isReady) return outcome;
+      this.#fetching ??= fetchMissing(this.peer, this.host.graph, outcome.slot, outcome.parents).finally(
+        () => {
+          this.#fetching = undefined;
+        },
+      );
+      await this.#fetching;
+    }
+  }
+
+  #conclude(put: Put, bytes: number, outcome: RelayPutOutcome): void {
+    if (outcome.verdict === 'flood') {
+      this.#stopped = true;
+      this.peer.close(closeCodes.flood, 'flood');
+      return;
+    }
+    const free = (outcome.verdict === 'known' || outcome.verdict === 'refused') && !outcome.counted;
+    if (!free) this.#allowance.spend(this.host.now(), bytes);
+    this.peer.report(put.id, resultOf(outcome));
+    if (outcome.verdict === 'inserted') this.peer.relay(put);
+    if (outcome.verdict === 'refused' && outcome.strike) this.#strike();
+  }
+
+  #strike(): void {
+    this.#strikes += 1;
+    if (this.#strikes < limits.strikesMax) return;
+    this.#stopped = true;
+    this.peer.close(closeCodes.badFrame, 'strikes');
+  }
+
+  #count(events: number, bytes: number): void {
+    this.#underWay = { events: this.#underWay.events + events, bytes: this.#underWay.bytes + bytes };
+  }
+}
+
+const busy: PutResult = { type: 'nack', reason: 'busy' };
+
+/** Parents that could not be had are no proof against the event: Busy (EG-07). */
+function resultOf(outcome: Exclude<RelayPutOutcome, { readonly verdict: 'flood' }>): PutResult {
+  switch (outcome.verdict) {
+    case 'inserted':
+      return { type: 'has', inserted: true };
+    case 'known':
+      return { type: 'has', inserted: false };
+    case 'missing':
+      return busy;
+    case 'refused':
+      return { type: 'nack', reason: outcome.reason };
+  }
+}

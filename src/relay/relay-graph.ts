@@ -1,0 +1,105 @@
+import type { FetchedEvent } from '../core/graph/fetched';
+import type { HeaderWalk } from '../core/graph/headers';
+import { isRetained, newestSlots, type Tip } from '../core/graph/slots';
+import type { TakenIn } from '../core/graph/sync';
+import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
+import type { RelayPutOutcome } from '../core/transactions/relay';
+import type { Header } from '../core/wire/event';
+import type { NetworkProfile } from '../core/wire/profile';
+import type { Store } from '../engine/ports';
+
+/** A relay has one graph and no accounts; its rows carry this in place of one. */
+export const relayAccount: AccountId = '00'.repeat(16);
+
+/** What the relay's graph is bound to. */
+export interface GraphBounds {
+  readonly profile: NetworkProfile;
+  readonly slotsRetained: number;
+  readonly slotsSynced: number;
+  readonly storeBytesMax: number;
+}
+
+/** The relay's graph: the named transactions over its store, with its own bounds and clock filled in. */
+export class RelayGraph {
+  /** The first sync is done: before it every event is answered NotSynced. */
+  synced: boolean;
+
+  constructor(
+    private readonly store: Store,
+    private readonly bounds: GraphBounds,
+    private readonly now: () => number,
+    synced: boolean,
+  ) {
+    this.synced = synced;
+  }
+
+  get profile(): NetworkProfile {
+    return this.bounds.profile;
+  }
+
+  /** The slots of a first sync, oldest first. */
+  slotsToSync(): readonly Slot[] {
+    return newestSlots(this.bounds.profile, this.now(), this.bounds.slotsSynced);
+  }
+
+  async put(event: Bytes, blob: Bytes, flooded: boolean): Promise<RelayPutOutcome> {
+    const args = { ...this.#args(), event, blob, flooded, now: this.now(), synced: this.synced };
+    const { outcome } = await this.store.transact('relayPut', {
+      ...args,
+      bytesMax: this.bounds.storeBytesMax,
+    });
+    return outcome;
+  }
+
+  async take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn> {
+    const args = { ...this.#args(), slot, events, now: this.now(), bytesMax: this.bounds.storeBytesMax };
+    return (await this.store.transact('relayTake', args)).outcome;
+  }
+
+  lacking(slot: Slot, ids: readonly EventId[]): Promise<readonly EventId[]> {
+    return this.store.read('graphLacking', { ...this.#args(), slot, ids });
+  }
+
+  /** Tips of a slot; none of a slot that is not kept. An unsynced relay answers too, or two would wait for ever. */
+  async tips(slot: Slot | undefined): Promise<readonly Tip[]> {
+    return this.#keeps(slot) ? this.store.read('graphTips', { ...this.#args(), slot }) : [];
+  }
+
+  async headers(slot: Slot | undefined, tips: readonly EventId[]): Promise<readonly Header[]> {
+    if (!this.#keeps(slot)) return [];
+    let walk: HeaderWalk | undefined;
+    for (;;) {
+      const args = { ...this.#args(), slot, tips };
+      const outcome = await this.store.read('graphHeaders', walk === undefined ? args : { ...args, walk });
+      if (outcome.done) return outcome.headers;
+      walk = outcome.walk;
+    }
+  }
+
+  bodies(ids: readonly EventId[], eventsMax: number, bytesMax: number): Promise<readonly FetchedEvent[]> {
+    return this.store.read('graphBodies', { account: relayAccount, ids, eventsMax, bytesMax });
+  }
+
+  /** Forgets slots that are no longer kept. Returns how many events went. */
+  async prune(): Promise<number> {
+    let events = 0;
+    for (;;) {
+      const { outcome } = await this.store.transact('pruneGraph', { ...this.#args(), now: this.now() });
+      events += outcome.events;
+      if (!outcome.more) return events;
+    }
+  }
+
+  #keeps(slot: Slot | undefined): slot is Slot {
+    const { profile, slotsRetained } = this.bounds;
+    return slot !== undefined && isRetained(profile, slot, this.now(), slotsRetained);
+  }
+
+  #args(): { readonly account: AccountId; readonly profile: string; readonly slotsRetained: number } {
+    return {
+      account: relayAccount,
+      profile: this.bounds.profile.name,
+      slotsRetained: this.bounds.slotsRetained,
+    };
+  }
+}

@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import type { WebSocket } from 'ws';
+import { toHex } from '../core/ids';
+import { limits } from '../core/limits';
+import { type EventBody, frameOf } from '../core/link/messages';
+import { closeCodes, type SessionConfig } from '../core/link/session';
+import { slotOf } from '../core/wire/profile';
+import { featuresOf } from '../core/wire/version';
+import { SqliteStore } from '../store/sqlite/sqlite-store';
+import type { RelayConfig } from './config';
+import type { Log, LogWord } from './log';
+import { Peer, type PeerHost } from './peer';
+import { RelayGraph } from './relay-graph';
+import { syncSlot } from './sync';
+
+/** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
+const comeBackAfter = '5';
+
+/** Longest wait of a timer of Node, ms. */
+const timerMax = 2 ** 31 - 1;
+
+/** What the health page tells: counts and states, never a peer. */
+export interface RelayHealth {
+  readonly synced: boolean;
+  readonly peers: number;
+  readonly ready: number;
+}
+
+/** A relay without its listening socket: store, graph, peers and the turn of slots. */
+export class Relay {
+  readonly #store: SqliteStore;
+  readonly #graph: RelayGraph;
+  readonly #peers = new Set<Peer>();
+  readonly #host: PeerHost;
+  #timer: NodeJS.Timeout | undefined;
+  #syncing = false;
+  #stopping = false;
+
+  /** Opens the store. Throws a `StoreError` when it cannot. */
+  constructor(
+    private readonly config: RelayConfig,
+    private readonly log: Log,
+    private readonly now: () => number,
+  ) {
+    this.#store = new SqliteStore({ file: config.store });
+    this.#graph = new RelayGraph(this.#store, config, now, config.bootstrap);
+    this.#host = {
+      session: sessionOf(config),
+      graph: this.#graph,
+      outboundBytesMax: config.outboundBytesMax,
+      eventsPerMinuteMax: config.eventsPerMinuteMax,
+      bytesPerMinuteMax: config.bytesPerMinuteMax,
+      now,
+      ready: (peer) => this.#onReady(peer),
+      gone: (peer, why) => this.#onGone(peer, why),
+      relay: (from, body) => this.#relay(from, body),
+    };
+  }
+
+  /** Forgets old slots and does so again at every turn of the slot. */
+  async start(): Promise<void> {
+    await this.#prune();
+  }
+
+  /** Takes in an open connection, whichever side dialled. */
+  accept(socket: WebSocket): void {
+    if (this.#stopping) socket.close(closeCodes.goingAway, comeBackAfter);
+    else this.#peers.add(new Peer(this.#host, socket));
+  }
+
+  health(): RelayHealth {
+    const ready = [...this.#peers].filter((peer) => peer.isReady).length;
+    return { synced: this.#graph.synced, peers: this.#peers.size, ready };
+  }
+
+  /** Sends everyone away, writes everything down and closes the store. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    for (const peer of this.#peers) peer.close(closeCodes.goingAway, 'going away', comeBackAfter);
+    await this.#store.close();
+  }
+
+  #onReady(peer: Peer): void {
+    // A node that comes again before its old connection is known to be dead; upstream nodes have no id.
+    for (const other of this.#peers) {
+      const same = other !== peer && other.nodeId !== '' && other.nodeId === peer.nodeId;
+      if (same) other.close(closeCodes.replaced, 'replaced');
+    }
+    this.log('info', 'peer ready', { peers: this.#peers.size });
+    if (!this.#graph.synced) void this.#sync(peer);
+  }
+
+  #onGone(peer: Peer, why: LogWord): void {
+    this.#peers.delete(peer);
+    this.log('info', 'peer gone', { why, peers: this.#peers.size });
+  }
+
+  /** One frame serves all: the bytes are the same for everyone. */
+  #relay(from: Peer, body: EventBody): void {
+    const frame = frameOf(this.config.profile, { say: 'put', ...body });
+    for (const peer of this.#peers) if (peer !== from && peer.isReady) peer.sendFrame(frame);
+  }
+
+  /** The first sync: the kept slots, oldest first, from one peer. A peer that fails is no failure of the whole. */
+  async #sync(peer: Peer): Promise<void> {
+    if (this.#syncing) return;
+    this.#syncing = true;
+    try {
+      for (const slot of this.#graph.slotsToSync()) {
+        const end = await syncSlot(peer, this.#graph, slot);
+        if (end === 'complete') continue;
+        this.log('info', 'sync ended early', { why: end === 'gone' ? 'left' : end });
+        return;
+      }
+      this.#graph.synced = true;
+      this.log('info', 'synced');
+    } catch {
+      this.log('error', 'sync failed', { why: 'store' });
+    } finally {
+      this.#syncing = false;
+      this.#syncFromAnother(peer);
+    }
+  }
+
+  #syncFromAnother(tried: Peer): void {
+    if (this.#graph.synced || this.#stopping) return;
+    const next = [...this.#peers].find((peer) => peer !== tried && peer.isReady);
+    if (next !== undefined) void this.#sync(next);
+  }
+
+  async #prune(): Promise<void> {
+    try {
+      const events = await this.#graph.prune();
+      if (events > 0) this.log('info', 'slots forgotten', { events });
+    } catch {
+      this.log('error', 'pruning failed', { why: 'store' });
+    }
+    if (this.#stopping) return;
+    const { profile } = this.config;
+    const wait = slotOf(profile, this.now()) + profile.rotationMs - this.now();
+    this.#timer = setTimeout(() => void this.#prune(), Math.min(wait, timerMax));
+  }
+}
+
+function sessionOf(config: RelayConfig): SessionConfig {
+  return {
+    profile: config.profile,
+    nodeId: toHex(randomBytes(16)),
+    address: config.publicUrl,
+    features: featuresOf({
+      status: true,
+      contentBytesMax: limits.contentBytesMax,
+      batchEventsMax: limits.eventReplyEventsMax,
+      batchBytesMax: limits.batchBytesMax,
+    }),
+    nonce: randomBytes(2).readUInt16LE(),
+    handshakeMs: config.handshakeMs,
+  };
+}
