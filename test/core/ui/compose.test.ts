@@ -28,7 +28,7 @@ const enter = {
 };
 
 describe('the message field', () => {
-  test('[OB-33] the command id is made when the text first changes after a send, not at the press', () => {
+  test('the command id is made when the text first changes after a send, not at the press', () => {
     const next = commandsFrom('c');
     const typed = edited(edited(emptyCompose, 'a', next), 'ab', next);
     expect(typed.command).toBe('c1');
@@ -66,7 +66,7 @@ describe('the message field', () => {
     expect(changed.text).toBe('other');
   });
 
-  test('[OB-31] a refusal keeps the text, and pressing again asks for the very same message', () => {
+  test('a refusal keeps the text, and pressing again asks for the very same message', () => {
     const next = commandsFrom('c');
     const { state } = pressed(edited(emptyCompose, 'hello', next), next);
     const refused = settled(state, 'c1', { refused: 'storage' });
