@@ -1,7 +1,7 @@
 import { WebSocket } from 'ws';
 
 /** What the browser answered instead of a result. */
-export class CdpError extends Error {
+class CdpError extends Error {
   constructor(
     readonly method: string,
     message: string,
