@@ -1,9 +1,9 @@
-import { parseSecret } from '../core/crypto/box';
 import { StoreError } from '../core/errors';
 import { toHex } from '../core/ids';
 import { limits } from '../core/limits';
 import { channelReason, nickReason, privmsgBytesOver } from '../core/wire/privmsg';
 import { holdfast } from '../core/wire/profile';
+import { parseSecret } from '../core/wire/secret';
 import type { Store } from '../engine/ports';
 import type { Commands, Inspection, Refusal } from '../ui/model';
 import type { AppModel } from './app-model';

@@ -1,7 +1,6 @@
 import { poly1305 } from '@noble/ciphers/_poly1305.js';
 import { hchacha, xchacha20 } from '@noble/ciphers/chacha.js';
 import { equalBytes } from '@noble/ciphers/utils.js';
-import { x25519 } from '@noble/curves/ed25519.js';
 import { assert } from '../assert';
 import { DecodeError, EncodeError } from '../errors';
 import type { Bytes } from '../ids';
@@ -9,9 +8,9 @@ import { limits } from '../limits';
 import { base58BytesMax, decodeBase58, encodeBase58 } from '../wire/base58';
 import { utf8Bytes, utf8Text } from '../wire/codec';
 import { type Privmsg, sealAddsBytes, sealedNameBytes } from '../wire/privmsg';
+import { secretBytes } from '../wire/secret';
+import { x25519 } from './x25519';
 
-/** Bytes of a channel's secret. */
-export const secretBytes = 32;
 /** Bytes of the nonce of one box. */
 export const boxNonceBytes = 24;
 const tagKeyBytes = 32;
@@ -32,22 +31,6 @@ export interface ChannelNonces {
 export interface Spoken {
   readonly nick: string;
   readonly text: string;
-}
-
-/** The secret a person pasted: base58 of 32 bytes. `undefined` when it is none. */
-export function parseSecret(text: string): Bytes | undefined {
-  try {
-    const bytes = decodeBase58(text, base58BytesMax(secretBytes));
-    return bytes.length === secretBytes ? bytes : undefined;
-  } catch (error) {
-    if (error instanceof DecodeError) return undefined;
-    throw error;
-  }
-}
-
-/** A secret as people pass it on. */
-export function formatSecret(secret: Bytes): string {
-  return encodeBase58(secret);
 }
 
 /**

@@ -1,22 +1,21 @@
-import { x25519 } from '@noble/curves/ed25519.js';
+import { x25519 as reference } from '@noble/curves/ed25519.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AssertionError } from '../../../src/core/assert';
 import {
   boxNonceBytes,
   channelKey,
-  formatSecret,
   openBox,
   openChannel,
-  parseSecret,
   sealBox,
   sealChannel,
-  secretBytes,
 } from '../../../src/core/crypto/box';
+import { x25519 } from '../../../src/core/crypto/x25519';
 import { EncodeError } from '../../../src/core/errors';
 import { toHex } from '../../../src/core/ids';
 import { decodeBase58 } from '../../../src/core/wire/base58';
 import { utf8Bytes } from '../../../src/core/wire/codec';
+import { formatSecret, parseSecret, secretBytes } from '../../../src/core/wire/secret';
 import { saltbox } from '../../vectors/event-graph';
 import { bytes } from '../hex';
 
@@ -35,6 +34,19 @@ describe('channel box', () => {
     expect(sealed).toBe(saltbox.base58);
     expect(toHex(decodeBase58(sealed, 100))).toBe(saltbox.nonce + saltbox.box);
     expect(openBox(key, sealed, 5)).toEqual(utf8Bytes(saltbox.text));
+  });
+
+  test('X25519 agrees with the package’s own for every scalar and point', () => {
+    const some = fc.uint8Array({ minLength: 32, maxLength: 32 });
+    fc.assert(
+      fc.property(some, some, (scalar, other) => {
+        const point = reference.getPublicKey(other);
+        expect(x25519.getPublicKey(scalar)).toEqual(reference.getPublicKey(scalar));
+        expect(x25519.getSharedSecret(scalar, point)).toEqual(reference.getSharedSecret(scalar, point));
+      }),
+      { numRuns: 50 },
+    );
+    expect(() => x25519.getSharedSecret(secret, new Uint8Array(32))).toThrow();
   });
 
   test('a secret reads back from base58 of exactly 32 bytes', () => {
