@@ -1,8 +1,11 @@
 import type { KeyPart, Question, Range } from '../../core/transaction';
 import type { Open } from './database';
 
-/** Rows for one question, from an open transaction. */
-export function ask(transaction: Open, question: Question): Promise<readonly unknown[]> {
+/**
+ * Rows for one question, from an open transaction. It never throws at once: the answers to the questions asked beside
+ * it would be left without a listener.
+ */
+export async function ask(transaction: Open, question: Question): Promise<readonly unknown[]> {
   const store = transaction.objectStore(question.table as never) as unknown as IDBObjectStore;
   if (question.ask === 'get') {
     const key = question.key as unknown as IDBValidKey;
@@ -10,6 +13,7 @@ export function ask(transaction: Open, question: Question): Promise<readonly unk
   }
   const source = question.index === undefined ? store : store.index(question.index);
   const range = rangeOf(question.range);
+  if (range === undefined) return [];
   if (question.range.reverse !== true) return settled<unknown[]>(source.getAll(range, question.limit));
   return newestFirst(source, range, question.limit);
 }
@@ -19,12 +23,17 @@ function settled<T>(request: unknown): Promise<T> {
   return request as Promise<T>;
 }
 
-/** An array sorts after everything else, so `[…prefix, []]` bounds all keys that begin with the prefix. */
-function rangeOf(range: Range): IDBKeyRange {
+/**
+ * An array sorts after everything else, so `[…prefix, []]` bounds all keys that begin with the prefix. `undefined` when
+ * the range ends before it begins, which the browser calls an error and other stores an empty answer.
+ */
+function rangeOf(range: Range): IDBKeyRange | undefined {
   const end = (part: KeyPart | undefined): IDBValidKey =>
     (part === undefined ? [...range.prefix, []] : [...range.prefix, part, []]) as IDBValidKey;
   const lower = range.from === undefined ? [...range.prefix] : [...range.prefix, range.from];
-  return IDBKeyRange.bound(lower as IDBValidKey, end(range.to), false, true);
+  const upper = end(range.to);
+  if (indexedDB.cmp(lower, upper) > 0) return undefined;
+  return IDBKeyRange.bound(lower as IDBValidKey, upper, false, true);
 }
 
 interface RecordsSource {
