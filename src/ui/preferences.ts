@@ -35,5 +35,5 @@ function kept<T extends string>(key: string, values: readonly [T, ...T[]]): Sign
 
 /** True when Enter alone sends: always or never by choice, else where there is a mouse and so likely a keyboard. */
 export function enterSends(choice: 'auto' | 'send' | 'line', view: Window): boolean {
-  return choice === 'send' || (choice === 'auto' && view.matchMedia('(pointer: fine)').matches);
+  return choice === 'send' || (choice === 'auto' && !view.matchMedia('(pointer: coarse)').matches);
 }

@@ -52,12 +52,14 @@ export function Icon({ name }: { name: IconName }) {
   );
 }
 
-/** The sign of Holdfast: a rope ring made fast on a bar, going behind it on one side and before it on the other. */
+/** The sign of Holdfast: a rope ring made fast by a toggle that goes under it on one side and over it on the other. */
 export function Logo() {
   return (
     <svg class="logo" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true">
-      <path d="M4 11h6.2M15.4 11H28" />
-      <path d="M21.9 12.6a9 9 0 1 1-2.6-2.8" />
+      <g transform="rotate(-24 16 16)">
+        <path d="M2.5 13.5h3.2M11 13.5h17.5" />
+        <path d="M24.6 17.4a8.6 8.6 0 1 1-2.4-6.8" />
+      </g>
     </svg>
   );
 }

@@ -90,7 +90,7 @@ function Foot(props: { conversation: ConversationId; over: number; sends: boolea
   const problem = props.over > 0 ? texts.over(props.over) : refusal && refusalText(ui, refusal);
   const hint = props.sends
     ? texts.enterSends
-    : window.matchMedia('(pointer: fine)').matches && texts.enterLine;
+    : !window.matchMedia('(pointer: coarse)').matches && texts.enterLine;
   const parts = [nick !== undefined && texts.as(nick), hint].filter((part) => part !== false);
   const close = text !== '' && props.over <= 0 && -props.over < limits.textBytesMax * (1 - counterShare);
   return (
