@@ -114,11 +114,12 @@ export class Puts {
     for (let fetches = 0; ; fetches++) {
       const outcome = await this.host.graph.put(put.event, put.blob, flooded);
       if (outcome.verdict !== 'missing' || fetches === fetchesMax || !this.peer.isReady) return outcome;
-      this.#fetching ??= fetchMissing(this.peer, this.host.graph, outcome.slot, outcome.parents).finally(
-        () => {
-          this.#fetching = undefined;
-        },
-      );
+      const missing = { slot: outcome.slot, parents: outcome.parents, of: put.id };
+      this.#fetching ??= fetchMissing(this.peer, this.host.graph, missing, (event) =>
+        this.peer.relay(event),
+      ).finally(() => {
+        this.#fetching = undefined;
+      });
       await this.#fetching;
     }
   }

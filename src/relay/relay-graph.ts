@@ -1,9 +1,8 @@
 import type { FetchedEvent } from '../core/graph/fetched';
 import type { HeaderWalk } from '../core/graph/headers';
 import { isRetained, newestSlots, type Tip } from '../core/graph/slots';
-import type { TakenIn } from '../core/graph/sync';
 import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
-import type { RelayPutOutcome } from '../core/transactions/relay';
+import type { RelayPutOutcome, RelayTakeOutcome } from '../core/transactions/relay';
 import type { Header } from '../core/wire/event';
 import type { NetworkProfile } from '../core/wire/profile';
 import type { Store } from '../engine/ports';
@@ -51,7 +50,7 @@ export class RelayGraph {
     return outcome;
   }
 
-  async take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn> {
+  async take(slot: Slot, events: readonly FetchedEvent[]): Promise<RelayTakeOutcome> {
     const args = { ...this.#args(), slot, events, now: this.now(), bytesMax: this.bounds.storeBytesMax };
     return (await this.store.transact('relayTake', args)).outcome;
   }

@@ -1,3 +1,4 @@
+import type { FetchedEvent } from '../core/graph/fetched';
 import {
   beginFetch,
   beginSync,
@@ -17,32 +18,63 @@ export function syncSlot(peer: Asked, graph: RelayGraph, slot: Slot): Promise<Sy
   return drive(peer, graph, beginSync(graph.profile, slot, boundsOf(peer)));
 }
 
-/** Fetches parents that a live event of this peer lacked, and all they stand on (event-graph.md 3.3). */
+/**
+ * Fetches parents that a live event of this peer lacked, and all they stand on (event-graph.md 3.3). The event itself
+ * is left to its own put, so that its status says what became of it; `taken` hears of every other that is new.
+ */
 export function fetchMissing(
   peer: Asked,
   graph: RelayGraph,
-  slot: Slot,
-  parents: readonly EventId[],
+  missing: { readonly slot: Slot; readonly parents: readonly EventId[]; readonly of: EventId },
+  taken: (event: FetchedEvent) => void,
 ): Promise<SyncResult['end'] | 'gone'> {
-  return drive(peer, graph, beginFetch(graph.profile, slot, boundsOf(peer), parents));
+  const begun = beginFetch(graph.profile, missing.slot, boundsOf(peer), missing.parents);
+  return drive(peer, graph, begun, { except: missing.of, taken });
+}
+
+interface Taking {
+  readonly except?: EventId;
+  readonly taken?: (event: FetchedEvent) => void;
 }
 
 function boundsOf(peer: Asked): { readonly batchEventsMax: number } {
   return { batchEventsMax: peer.limits?.batchEventsMax ?? limits.eventRequestIdsMax };
 }
 
-async function drive(peer: Asked, graph: RelayGraph, begun: SyncState): Promise<SyncResult['end'] | 'gone'> {
+async function drive(
+  peer: Asked,
+  graph: RelayGraph,
+  begun: SyncState,
+  taking: Taking = {},
+): Promise<SyncResult['end'] | 'gone'> {
   let state = begun;
   for (;;) {
-    if (state.output.want === 'nothing') return state.output.result.end;
-    const input = await answerTo(state.output, peer, graph);
+    const { output } = state;
+    if (output.want === 'nothing') return output.result.end;
+    const input =
+      output.want === 'insert'
+        ? await takeIn(graph, output.slot, output.events, taking)
+        : await answerTo(output, peer, graph);
     if (input === undefined) return 'gone';
     state = stepSync(state, input);
   }
 }
 
+async function takeIn(
+  graph: RelayGraph,
+  slot: Slot,
+  events: readonly (FetchedEvent & { readonly id: EventId })[],
+  taking: Taking,
+): Promise<SyncInput> {
+  const offered = events.filter((event) => event.id !== taking.except);
+  const outcome = await graph.take(slot, offered);
+  const fresh = new Set(outcome.ids);
+  for (const event of offered) if (fresh.has(event.id)) taking.taken?.(event);
+  return { got: 'inserted', outcome };
+}
+
 async function answerTo(
-  output: Exclude<SyncOutput, { readonly want: 'nothing' }>,
+  output: Exclude<SyncOutput, { readonly want: 'nothing' | 'insert' }>,
   peer: Asked,
   graph: RelayGraph,
 ): Promise<SyncInput | undefined> {
@@ -63,7 +95,5 @@ async function answerTo(
       return { got: 'lacking', ids: await graph.lacking(output.slot, output.ids) };
     case 'own-tips':
       return { got: 'own-tips', tips: await graph.tips(output.slot) };
-    case 'insert':
-      return { got: 'inserted', outcome: await graph.take(output.slot, output.events) };
   }
 }

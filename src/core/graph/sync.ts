@@ -49,7 +49,7 @@ export type SyncOutput =
   | {
       readonly want: 'insert';
       readonly slot: Slot;
-      readonly events: readonly FetchedEvent[];
+      readonly events: readonly (FetchedEvent & { readonly id: EventId })[];
     }
   | { readonly want: 'nothing'; readonly result: SyncResult };
 

@@ -1,7 +1,7 @@
 import { insertFetched } from '../graph/fetched';
 import { type InsertOutcome, insertLive } from '../graph/insert';
 import type { TakenIn } from '../graph/sync';
-import type { Bytes, Slot } from '../ids';
+import type { Bytes, EventId, Slot } from '../ids';
 import { decide, get, part, put, type Script } from '../transaction';
 import { placeOf, type SlotArgs } from './graph-reads';
 import { newCounters } from './rows';
@@ -42,12 +42,17 @@ export interface RelayTakeArgs extends GraphArgs {
   readonly bytesMax: number;
 }
 
+/** What became of them, and the ids of those that are new. */
+export interface RelayTakeOutcome extends TakenIn {
+  readonly ids: readonly EventId[];
+}
+
 /** Takes in events that were asked for. */
-export function* relayTake(args: RelayTakeArgs): Script<TakenIn> {
+export function* relayTake(args: RelayTakeArgs): Script<RelayTakeOutcome> {
   const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const room = args.bytesMax - held.graphBytes;
   const { inserted, broken, full } = yield* part(insertFetched(placeOf(args), { ...args, room }));
-  const outcome = { inserted: inserted.length, broken, full };
+  const outcome = { inserted: inserted.length, broken, full, ids: inserted.map((row) => row.id) };
   if (inserted.length === 0) return decide(outcome);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
   return decide(outcome, [put('counters', { ...held, graphBytes: held.graphBytes + bytes })]);
