@@ -1,7 +1,8 @@
 import { StoreError } from '../core/errors';
 import { toHex } from '../core/ids';
 import { limits } from '../core/limits';
-import { channelReason, nickReason, privmsgBytesOver } from '../core/wire/privmsg';
+import { utf8Bytes } from '../core/wire/codec';
+import { channelReason, nickReason, privmsgBytesOver, privmsgFrameBytes } from '../core/wire/privmsg';
 import { holdfast } from '../core/wire/profile';
 import { parseSecret } from '../core/wire/secret';
 import type { Store } from '../engine/ports';
@@ -40,7 +41,9 @@ export function makeCommands(parts: CommandParts): Commands {
     bytesOver: (conversation, text) => {
       const channel = model.conversation(conversation);
       const nick = model.account?.nick ?? '';
-      return privmsgBytesOver(holdfast, channel?.name ?? '', nick, text, channel?.secret !== undefined);
+      const secret = channel?.secret !== undefined;
+      const frame = privmsgFrameBytes(holdfast, channel?.name ?? '', nick, text, secret);
+      return Math.max(utf8Bytes(text).length - holdfast.textBytesMax, frame - limits.contentBytesMax);
     },
   };
 }
