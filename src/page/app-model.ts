@@ -40,9 +40,15 @@ export class AppModel {
     return this.#parts.overview?.conversations.find((one) => one.conversation === id);
   }
 
-  /** Something is known anew. */
-  set(parts: Partial<Omit<ViewParts, 'overview' | 'open' | 'now'>>): void {
-    this.#parts = { ...this.#parts, ...parts };
+  /** A new version waits, or no longer. */
+  updateReady(updateReady: boolean): void {
+    this.#parts = { ...this.#parts, updateReady };
+    this.#draw();
+  }
+
+  /** Nothing can be kept or read here; `trouble` says why. */
+  trouble(trouble: string): void {
+    this.#parts = { ...this.#parts, trouble };
     this.#draw();
   }
 
@@ -98,7 +104,8 @@ export class AppModel {
         await this.#readAll();
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
-        // The store is busy, upgrading or starting: what is shown stays, and the read comes again.
+        // Busy, upgrading or starting: what is shown stays, and the read comes again. A refused store is told.
+        if (error.kind === 'storage') this.trouble(error.message);
         await new Promise((over) => setTimeout(over, retryMs));
         this.#readAgain = true;
       }
@@ -114,7 +121,7 @@ export class AppModel {
       conversation === undefined || account === undefined
         ? undefined
         : await this.#readWindow(account, conversation, overview);
-    const { open: before, ...rest } = this.#parts;
+    const { open: before, trouble: _over, ...rest } = this.#parts;
     const stillOpen = before?.conversation === conversation ? open : before;
     this.#parts = { ...rest, overview, ...(stillOpen === undefined ? {} : { open: stillOpen }) };
     if (before?.conversation !== conversation) this.#readAgain = true;

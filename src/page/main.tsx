@@ -40,12 +40,15 @@ function main(): void {
   registerWorker({
     workerBuild: () => client.store.hello(),
     beforeReload: () => app.flush(),
-    onReady: (updateReady) => model.set({ updateReady }),
+    onReady: (updateReady) => model.updateReady(updateReady),
   }).then(
     (made) => {
       updates = made;
     },
-    () => model.set({ trouble: 'no-worker' }),
+    (error: unknown) => {
+      // A worker of an earlier visit goes on keeping messages; without any, nothing can be kept.
+      if (navigator.serviceWorker.controller === null) model.trouble(String(error));
+    },
   );
   if (EngineClient.possible) new EngineClient(client, (view) => model.engine(view));
   else model.engine({ host: 'gone', carrier: 'none' });
@@ -63,7 +66,7 @@ function unsupported(): void {
     read: () => Promise.reject(new StoreError('storage')),
   };
   const model = new AppModel(refusing);
-  model.set({ trouble: 'no-worker' });
+  model.trouble('service workers are not available');
   renderApp(
     root,
     model.snapshot,
