@@ -1,5 +1,5 @@
 import { encodeKey, encodeRange, indexKeyOf, keyOf } from './key-order';
-import { type TableName, tables } from './tables';
+import type { TableName } from './tables';
 import type { Change, Question } from './transaction';
 
 interface Written {
@@ -101,6 +101,3 @@ function sortKey(question: Question & { readonly ask: 'rows' }, row: unknown): s
   const place = placeOf(question, row) ?? '';
   return question.index === undefined ? place : place + encodeKey(keyOf(question.table, row));
 }
-
-/** All tables, for stores that open a transaction over everything. */
-export const tableNames = Object.keys(tables) as readonly TableName[];

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { limits } from '../core/limits';
-import { subprotocol } from '../net/node/outbound';
+import { subprotocol } from '../core/link/session';
 import { type Address, namesLoopback } from './address';
 import { ConfigError, type RelayConfig } from './config';
 import type { Log, LogWord } from './log';

@@ -16,6 +16,9 @@ import {
 import { type EventBody, type NamedTip, type Question, questionFrame } from './messages';
 import { enqueueQuestion, noQuestions, type Questions, questionsDue } from './questions';
 
+/** WebSocket subprotocol of a link (formats.md 3.1). */
+export const subprotocol = 'holdfast.1';
+
 /** Codes a link is closed with (formats.md 3.1). */
 export const closeCodes = {
   badFrame: 4000,

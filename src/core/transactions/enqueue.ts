@@ -42,7 +42,7 @@ export type EnqueueOutcome =
     };
 
 /** Metadata counted for an entry beside its sealed body: keys, operation, generation ids. */
-export const entryOverheadBytes = 512;
+const entryOverheadBytes = 512;
 
 /**
  * Appends a message to the account's lane (OB-01, OB-31, OB-33). A repeat of the same command with the same content

@@ -63,7 +63,7 @@ export type MaterialiseOutcome =
     };
 
 /** Bytes counted for one generation's id, links and claims. */
-export const generationOverheadBytes = 256;
+const generationOverheadBytes = 256;
 
 const boxNonceBytes = 24;
 
@@ -125,53 +125,21 @@ function exposeHead(
   const added = made.event.length + made.blob.length + generationOverheadBytes - exposedBytes(before);
   const held = counters.outboxBytes + added;
   if (held > (keys.outboxBytesMax ?? limits.outboxBytesMax)) return parkHead(head, counters, args, 'room');
-  const generation = {
-    id: made.id,
-    slot: made.slot,
-    at: made.time,
-    event: made.event,
-    blob: made.blob,
-  };
-  const round = {
-    event: made.id,
-    relays: args.relays,
-    term: args.term,
-    now: args.now,
-    jitter: args.jitter,
-  };
-  const operation = beginRound(addGeneration(before, generation), round);
-  const row: MessageRow = {
-    ...head,
-    operation,
-    bytes: (head.bytes ?? 0) + added,
-  };
+  const { id, slot, time: at, event, blob } = made;
+  const operation = beginRound(addGeneration(before, { id, slot, at, event, blob }), { ...args, event: id });
+  const row: MessageRow = { ...head, operation, bytes: (head.bytes ?? 0) + added };
   const next: CountersRow = {
     ...counters,
     outboxBytes: held,
-    graphBytes: counters.graphBytes + made.event.length + made.blob.length,
-    ownTime: made.time,
+    graphBytes: counters.graphBytes + event.length + blob.length,
+    ownTime: at,
     revision: counters.revision + 1,
   };
-  const link = {
-    account: head.account,
-    id: made.id,
-    conversation: head.conversation,
-    seq: head.seq,
-    slot: made.slot,
-  };
+  const link = { account: head.account, id, conversation: head.conversation, seq: head.seq, slot };
   return decide(
-    { kind: 'made', seq: head.seq, id: made.id },
+    { kind: 'made', seq: head.seq, id },
     [...made.changes, put('messages', row), put('generations', link), put('counters', next)],
-    [
-      {
-        type: 'put-event',
-        id: made.id,
-        event: made.event,
-        blob: made.blob,
-        relays: args.relays,
-      },
-      lookAt(next, 'outbox'),
-    ],
+    [{ type: 'put-event', id, event, blob, relays: args.relays }, lookAt(next, 'outbox')],
   );
 }
 

@@ -1,10 +1,7 @@
 import type { Bytes } from '../../core/ids';
 import { limits } from '../../core/limits';
-import { closeCodes } from '../../core/link/session';
+import { closeCodes, subprotocol } from '../../core/link/session';
 import type { LinkEvent, Links } from '../../engine/ports';
-
-/** Subprotocol of a link (formats.md 3.1). */
-export const subprotocol = 'holdfast.1';
 
 interface Socket {
   readonly link: number;

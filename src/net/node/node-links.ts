@@ -1,8 +1,9 @@
 import { WebSocket } from 'ws';
 import type { Bytes } from '../../core/ids';
 import { limits } from '../../core/limits';
+import { subprotocol } from '../../core/link/session';
 import type { LinkEvent, Links } from '../../engine/ports';
-import { closeSoon, sendBounded, subprotocol } from './outbound';
+import { closeSoon, sendBounded } from './outbound';
 
 type Seen = NonNullable<(LinkEvent & { readonly type: 'closed' })['seen']>;
 

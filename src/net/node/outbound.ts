@@ -1,10 +1,5 @@
 import type { WebSocket } from 'ws';
-
-/** Subprotocol of every link: one binary frame a message (formats.md 3.1). */
-export const subprotocol = 'holdfast.1';
-
-/** Code of a link whose other side reads too slowly (formats.md 3.1). */
-const tooSlow = 4005;
+import { closeCodes } from '../../core/link/session';
 
 /** How long a peer may take to answer a close before its socket is cut, ms. */
 const closeMs = 2_000;
@@ -21,7 +16,7 @@ export function sendBounded(
 ): boolean {
   if (socket.readyState !== socket.OPEN) return false;
   if (socket.bufferedAmount + bytes.length > bytesMax) {
-    closeSoon(socket, tooSlow, 'too slow');
+    closeSoon(socket, closeCodes.tooSlow, 'too slow');
     return false;
   }
   socket.send(bytes, { binary: true, compress: false }, (error) => {
