@@ -22,6 +22,8 @@ interface Entry {
   readonly unsaved: Signal<boolean>;
   /** The text last stored, or on its way to be. */
   saved: string;
+  /** Whether that could be stored; what is on its way is not stored yet. */
+  saving?: Promise<boolean>;
   timer?: ReturnType<typeof setTimeout>;
 }
 
@@ -39,16 +41,20 @@ export function makeComposers(commands: Commands, heard: (refusal: Refusal) => v
     return made;
   };
   const save = async (conversation: ConversationId): Promise<boolean> => {
-    const { field, unsaved } = entry(conversation);
     const kept = entry(conversation);
     clearTimeout(kept.timer);
-    const { text } = field.peek();
-    if (text === kept.saved && !unsaved.peek()) return true;
+    const { text } = kept.field.peek();
+    if (text === kept.saved && !kept.unsaved.peek()) return kept.saving ?? true;
     kept.saved = text;
+    kept.saving = store(conversation, kept, text);
+    return kept.saving;
+  };
+  const store = async (conversation: ConversationId, kept: Entry, text: string): Promise<boolean> => {
     const refusal = await commands.saveDraft(conversation, text).catch((): Refusal => ({ refused: 'gone' }));
+    const lost = refusal !== undefined && visible(text);
     // A later save speaks for the later text.
-    if (kept.saved === text) unsaved.value = refusal !== undefined && visible(text);
-    return refusal === undefined;
+    if (kept.saved === text) kept.unsaved.value = lost;
+    return !lost;
   };
   const settle = (conversation: ConversationId, command: string, refusal: Refusal | undefined) => {
     const { field } = entry(conversation);

@@ -166,7 +166,7 @@ export interface Refusal {
 
 /** Everything a screen may ask for. Each promise settles; a refusal is a value. */
 export interface Commands {
-  /** Makes the account. */
+  /** Makes the account. The snapshot turns `ready` once it is there; only then are relays and channels asked for. */
   start(nick: string): Promise<Refusal | undefined>;
   /** Joins a channel by name, with a secret for a closed one; opens it. */
   join(name: string, secret: string): Promise<{ readonly conversation: ConversationId } | Refusal>;

@@ -1,9 +1,12 @@
 import { limits } from '../core/limits';
+import { channelReason, nickReason } from '../core/wire/privmsg';
+import { parseSecret } from '../core/wire/secret';
 
 /** What is wrong with something a person typed; the catalogue words it. */
 export type NameProblem =
   | 'name-invisible'
   | 'name-long'
+  | 'name-signs'
   | 'channel-empty'
   | 'channel-long'
   | 'channel-signs'
@@ -17,61 +20,38 @@ export type NameProblem =
 /** Either the value to use, trimmed and completed, or what is wrong with it. */
 export type Checked = { readonly value: string } | { readonly problem: NameProblem };
 
-const encoder = new TextEncoder();
-
-/** UTF-8 bytes of `text`. */
-export function utf8Bytes(text: string): number {
-  return encoder.encode(text).length;
-}
-
 /** True when at least one character of `text` leaves ink: spaces, controls, joiners and fillers do not. */
 export function visible(text: string): boolean {
   return /[^\s\p{C}\p{M}\p{Z}\u115f\u1160\u2800\u3164\uffa0]/u.test(text);
 }
 
-/** A nick: something to see, on one line, within its bytes. */
+/** A nick: something to see, of the signs the network takes, within its bytes. */
 export function checkNick(typed: string): Checked {
-  const value = typed
-    .normalize('NFC')
-    .replace(/[\p{Cc}\p{Z}]+/gu, ' ')
-    .trim();
+  const value = typed.trim();
   if (!visible(value)) return { problem: 'name-invisible' };
-  return utf8Bytes(value) > limits.nickBytesMax ? { problem: 'name-long' } : { value };
+  const reason = nickReason(value);
+  if (reason === undefined) return { value };
+  return { problem: reason === 'too-long' ? 'name-long' : 'name-signs' };
 }
 
 /** A channel name, with its # put in front when it was left out. */
 export function checkChannel(typed: string): Checked {
-  const bare = typed.normalize('NFC').trim().replace(/^#/, '');
-  if (!visible(bare)) return { problem: 'channel-empty' };
-  if (/[\s,#\p{C}]/u.test(bare)) return { problem: 'channel-signs' };
-  const value = `#${bare}`;
-  return utf8Bytes(value) > limits.channelBytesMax ? { problem: 'channel-long' } : { value };
-}
-
-const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-
-/** Bytes a base58 text stands for, or `undefined` when it is not one. */
-function base58Length(text: string): number | undefined {
-  let value = 0n;
-  for (const sign of text) {
-    const digit = base58.indexOf(sign);
-    if (digit < 0) return undefined;
-    value = value * 58n + BigInt(digit);
-  }
-  const zeros = /^1*/.exec(text)?.[0].length ?? 0;
-  const hex = value === 0n ? '' : value.toString(16);
-  return zeros + Math.ceil(hex.length / 2);
+  const value = `#${typed.trim().replace(/^#/, '')}`;
+  if (!visible(value.slice(1))) return { problem: 'channel-empty' };
+  const reason = channelReason(value);
+  if (reason === undefined) return { value };
+  return { problem: reason === 'too-long' ? 'channel-long' : 'channel-signs' };
 }
 
 /** A channel secret: nothing at all, or base58 of exactly 32 bytes. */
 export function checkSecret(typed: string): Checked {
   const value = typed.trim();
   if (value === '') return { value };
-  // 32 bytes never take more than 44 signs; longer text is refused before any arithmetic.
-  return value.length <= 44 && base58Length(value) === 32 ? { value } : { problem: 'secret-shape' };
+  return parseSecret(value) ? { value } : { problem: 'secret-shape' };
 }
 
-const loopback = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
+/** The only hosts the headers of the app let it reach without encryption (formats.md 11). */
+const loopback = /^(localhost|127\.0\.0\.1)$/;
 
 /** A relay address; a bare host gets `wss://`. Plain `ws://` only to this computer. */
 export function checkAddress(typed: string, known: readonly string[] = []): Checked {
@@ -82,15 +62,19 @@ export function checkAddress(typed: string, known: readonly string[] = []): Chec
   const address = parseAddress(scheme === undefined ? `wss://${text}` : text);
   if (!address) return { problem: 'address-shape' };
   if (address.protocol === 'ws:' && !loopback.test(address.hostname)) return { problem: 'address-plain' };
-  const value = address.pathname === '/' && address.search === '' ? address.origin : address.href;
-  const listed = known.some((url) => url === value || url === `${value}/`);
-  return listed ? { problem: 'address-known' } : { value };
+  const value = shownAddress(address.href);
+  return known.some((url) => shownAddress(url) === value) ? { problem: 'address-known' } : { value };
 }
 
-/** The parsed address, or `undefined` when it has no usable host, carries a name and password, or a fragment. */
+/** The parsed address, or `undefined` when it has no usable host, or carries a password, a query or a fragment. */
 function parseAddress(text: string): URL | undefined {
-  if (/[\s<>]/.test(text) || !URL.canParse(text) || utf8Bytes(text) > limits.urlBytesMax) return undefined;
+  if (/[\s<>]/.test(text) || !URL.canParse(text) || text.length > limits.urlBytesMax) return undefined;
   const url = new URL(text);
-  if (url.username !== '' || url.password !== '' || url.hash !== '') return undefined;
+  if (url.username + url.password + url.search + url.hash !== '') return undefined;
   return loopback.test(url.hostname) || /[.:]/.test(url.hostname) ? url : undefined;
+}
+
+/** An address as it is shown and compared: without the slash that says nothing. */
+export function shownAddress(url: string): string {
+  return url.replace(/(?<=:\/\/[^/]+)\/$/, '');
 }

@@ -156,6 +156,31 @@ describe('the first screen', () => {
     expect(added).toEqual([]);
   });
 
+  test('a relay typed at the start is added once the account is there, and Start works once', async () => {
+    const calls: string[] = [];
+    const { root, snapshot } = await mount(firstRun(), '#/', {
+      start: async (nick) => {
+        calls.push(`start ${nick}`);
+        return undefined;
+      },
+      addRelay: async (url) => {
+        calls.push(`${url} in ${snapshot.peek().phase}`);
+        return undefined;
+      },
+    });
+    type(part(root, 'input', HTMLInputElement), 'Mo');
+    type(part(root, 'details input', HTMLInputElement), 'ws://127.0.0.1:4181/');
+    await painted();
+    part(root, 'button[type="submit"]', HTMLButtonElement).click();
+    await painted();
+    part(root, 'button[type="submit"]', HTMLButtonElement).click();
+    await painted();
+    expect(calls).toEqual(['start Mo']);
+    snapshot.value = ready({ network: { ...ready().network, relays: [] } });
+    await expect.poll(() => calls).toEqual(['start Mo', 'ws://127.0.0.1:4181 in ready']);
+    expect(location.hash).toBe('#/');
+  });
+
   test('without a store it says what happened, what is safe and what to do', async () => {
     const { root } = await mount(ready({ phase: 'unavailable', trouble: 'SecurityError' }), '#/');
     const said = root.textContent ?? '';
@@ -231,6 +256,22 @@ describe('network and list', () => {
     await expect.poll(() => joined).toEqual([`#reef ${'1'.repeat(32)}`]);
     await expect.poll(() => location.hash).toBe(`#/c/${reef}`);
     expect(document.querySelector('dialog')).toBeNull();
+  });
+
+  test('while its rows are being read a conversation claims nothing about them, and opens at the unread line', async () => {
+    const shown = longTalk(1, 80);
+    const reading = { ...shown, timeline: { ...talkOf(shown), messages: [], older: 'loading' as const } };
+    const { root, snapshot } = await mount(reading, talkHash);
+    expect(root.querySelector('.timeline')?.getAttribute('aria-busy')).toBe('true');
+    expect(root.textContent).not.toContain('Nothing here');
+    expect(root.querySelector('#composer')).not.toBeNull();
+    snapshot.value = { ...shown, timeline: { ...talkOf(shown), firstUnreadSeq: 41 } };
+    await expect.poll(() => root.querySelector('.row-unread')?.textContent).toBe('40 new');
+    const view = scroller(root).getBoundingClientRect();
+    const line = part(root, '.row-unread', HTMLElement).getBoundingClientRect();
+    expect(line.top - view.top).toBeGreaterThan(0);
+    expect(line.top - view.top).toBeLessThan(view.height / 2);
+    expect(root.querySelector('.fresh')).toBeNull();
   });
 
   test('a row is one sentence; keys walk conversations and parts of the window; the title counts', async () => {

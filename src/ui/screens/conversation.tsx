@@ -13,6 +13,8 @@ export function Conversation({ conversation }: { conversation: ConversationId })
   const shown = snapshot.value;
   const known = shown.conversations.find((one) => one.conversation === conversation);
   const timeline = shown.timeline?.conversation === conversation ? shown.timeline : undefined;
+  // While the first rows are being read nothing is known: neither that it is empty, nor where the unread begin.
+  const reading = !timeline || (timeline.messages.length === 0 && timeline.older === 'loading');
   const name = timeline?.name ?? known?.name;
   if (name === undefined) {
     return (
@@ -38,10 +40,10 @@ export function Conversation({ conversation }: { conversation: ConversationId })
         </span>
       </Bar>
       <Strip />
-      {timeline ? (
-        <Timeline key={conversation} timeline={timeline} />
-      ) : (
+      {reading ? (
         <section class="timeline waiting" aria-busy="true" aria-label={texts.messagesOf(name)} />
+      ) : (
+        <Timeline key={conversation} timeline={timeline} />
       )}
       <Composer key={`field ${conversation}`} conversation={conversation} name={name} />
     </>

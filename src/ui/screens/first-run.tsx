@@ -1,7 +1,9 @@
+import { effect, type ReadonlySignal } from '@preact/signals';
 import { useState } from 'preact/hooks';
 import { limits } from '../../core/limits';
 import { refusalText, useUi } from '../context';
-import { checkAddress, checkNick, utf8Bytes } from '../names';
+import type { Snapshot } from '../model';
+import { checkAddress, checkNick } from '../names';
 import { Field } from '../parts/controls';
 import { ChainPicture, Logo } from '../parts/icons';
 import { RelayList } from './relays';
@@ -14,7 +16,7 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
   const [address, setAddress] = useState('');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const bytes = utf8Bytes(nick);
+  const { length } = nick.trim();
   const start = async () => {
     const checked = checkNick(nick);
     if ('problem' in checked) {
@@ -23,12 +25,14 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
     }
     setBusy(true);
     const refusal = await commands.start(checked.value).catch(() => ({ refused: 'gone' }) as const);
-    setBusy(false);
     if (refusal) {
+      setBusy(false);
       setProblem(refusalText(ui, refusal));
       return;
     }
+    // Busy until this screen goes: a second press would make a second account.
     if (address.trim() === '') return;
+    await whenReady(snapshot);
     // A relay that cannot be used never stops the start: what was typed waits on the network screen with its reason.
     const relay = checkAddress(
       address,
@@ -61,7 +65,7 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
             hint={texts.nickHint}
             problem={problem}
             note={
-              bytes > limits.nickBytesMax * 0.8 ? texts.bytesOfMax(bytes, limits.nickBytesMax) : undefined
+              length > limits.nickBytesMax * 0.8 ? texts.lettersOfMax(length, limits.nickBytesMax) : undefined
             }
             focus
             onInput={(text) => {
@@ -89,10 +93,22 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
   );
 }
 
+/** Resolves when the account just made is on the screen: a relay belongs to it. */
+function whenReady(snapshot: ReadonlySignal<Snapshot>): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = effect(() => {
+      if (snapshot.value.phase !== 'ready') return;
+      resolve();
+      queueMicrotask(() => stop());
+    });
+  });
+}
+
 /** Shown in place of everything while the store of this browser cannot be used. */
 export function Unavailable() {
   const { texts, snapshot } = useUi();
   const { trouble } = snapshot.value;
+  const known = Object.entries(texts.trouble).find(([key]) => key === trouble)?.[1];
   return (
     <main class="alone" data-pane tabIndex={-1}>
       <p class="brand">
@@ -102,7 +118,7 @@ export function Unavailable() {
       <p>{texts.unavailableWhat}</p>
       {trouble && (
         <p class="trouble">
-          <bdi>{trouble}</bdi>
+          <bdi>{known ?? trouble}</bdi>
         </p>
       )}
       <p>{texts.unavailableSafe}</p>

@@ -3,6 +3,7 @@ import type { ConversationId } from '../../core/ids';
 import { type Ui, useUi } from '../context';
 import { markStory } from '../mark';
 import type { Inspection, MarkView, MessageView } from '../model';
+import { shownAddress } from '../names';
 import { IconButton, Sheet } from '../parts/controls';
 import { MarkGlyph } from '../parts/icons';
 import { Mark, useFace } from '../parts/mark';
@@ -13,7 +14,11 @@ import { isolate } from '../texts/plural';
 function factWords(fact: Inspection['facts'][number], texts: Ui['texts']): string {
   const words = texts.fact[fact.what];
   if (typeof words === 'string') return words;
-  return words(fact.what === 'made' ? texts.copyNumber(fact.copy ?? 1) : isolate(fact.relay ?? texts.aRelay));
+  return words(
+    fact.what === 'made'
+      ? texts.copyNumber(fact.copy ?? 1)
+      : isolate(fact.relay === undefined ? texts.aRelay : shownAddress(fact.relay)),
+  );
 }
 
 /** Facts of one own message, asked again whenever its committed state changes. */

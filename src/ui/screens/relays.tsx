@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { refusalText, useUi } from '../context';
 import type { RelayView } from '../model';
-import { checkAddress } from '../names';
+import { checkAddress, shownAddress } from '../names';
 import { Field, IconButton } from '../parts/controls';
 import { Icon } from '../parts/icons';
 
@@ -18,7 +18,7 @@ export function RelayList(props: { empty: string; onRemove?: (url: string) => vo
           {props.onRemove && (
             <IconButton
               icon="close"
-              name={texts.removeRelay(relay.url)}
+              name={texts.removeRelay(shownAddress(relay.url))}
               onClick={() => props.onRemove?.(relay.url)}
             />
           )}
@@ -53,7 +53,7 @@ function RelayLine({ relay }: { relay: RelayView }) {
     <div class="relay-line" data-state={relay.state}>
       <Icon name={stateIcon(relay.state)} />
       <div>
-        <bdi class="address">{relay.url}</bdi>
+        <bdi class="address">{shownAddress(relay.url)}</bdi>
         <p class="quiet">{facts.join(' · ')}</p>
       </div>
     </div>

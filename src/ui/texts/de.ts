@@ -27,14 +27,16 @@ export const de: Texts = {
   relaysNone: 'Noch keins. Du kannst trotzdem anfangen; Nachrichten warten hier, bis es eins gibt.',
   relayOptional: 'Relay-Adresse, falls du eine hast',
   relayOptionalHint: 'Relays lassen sich später unter „Netz“ ergänzen und ändern.',
-  bytesOfMax: (bytes, max) => `${n(bytes)} von ${n(max)} Byte`,
+  lettersOfMax: (count, max) => `${n(count)} von ${n(max)}`,
 
   problem: {
     'name-invisible': 'Gib einen Namen ein, den man sehen kann.',
-    'name-long': 'Dieser Name ist zu lang. 24 Byte passen: etwa 24 lateinische oder 8 chinesische Zeichen.',
+    'name-long': 'Dieser Name ist zu lang. Er darf 24 Buchstaben haben.',
+    'name-signs': 'In diesem Netz hat ein Name nur Buchstaben von a bis z, Ziffern und Zeichen wie - und _.',
     'channel-empty': 'Gib den Namen des Kanals ein.',
-    'channel-long': 'Dieser Kanalname ist zu lang. Mit seinem # darf er 24 Byte haben.',
-    'channel-signs': 'Ein Kanalname hat keine Leerzeichen, kein Komma und kein zweites #.',
+    'channel-long': 'Dieser Kanalname ist zu lang. Mit seinem # darf er 24 Buchstaben haben.',
+    'channel-signs':
+      'Ein Kanalname hat Buchstaben von a bis z, Ziffern und Zeichen: kein Leerzeichen, kein Komma, kein zweites #.',
     'secret-shape':
       'Das ist kein Kanalgeheimnis. Eines besteht aus 32 Byte in Base58: etwa 44 Buchstaben und Ziffern.',
     'address-empty': 'Gib die Adresse eines Relays ein.',
@@ -65,6 +67,9 @@ export const de: Texts = {
     `Der Postausgang ist voll: ${held} von ${max} warten. Nichts ging verloren. Es wird Platz, sobald eine Nachricht angenommen ist.`,
 
   unavailableTitle: 'Holdfast kann hier nichts aufbewahren',
+  trouble: {
+    'no-worker': 'Service Worker, die Nachrichten aufbewahren und senden, gibt es in diesem Fenster nicht.',
+  },
   unavailableWhat: 'Dieser Browser hat den Speicher nicht geöffnet, in dem Holdfast Nachrichten aufbewahrt.',
   unavailableSafe: 'Nichts wurde gelöscht. Was vorher da war, liegt noch an seinem Platz.',
   unavailableDo:

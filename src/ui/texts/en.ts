@@ -31,15 +31,17 @@ export const en = {
   relaysNone: 'None yet. You can start all the same; messages wait here until there is one.',
   relayOptional: 'Relay address, if you have one',
   relayOptionalHint: 'You can add or change relays later, under Network.',
-  bytesOfMax: (bytes: number, max: number) => `${n(bytes)} of ${n(max)} bytes`,
+  lettersOfMax: (count: number, max: number) => `${n(count)} of ${n(max)}`,
 
   // Problems with what was typed
   problem: {
     'name-invisible': 'Type a name that can be seen.',
-    'name-long': 'This name is too long. Up to 24 bytes fit: about 24 Latin or 8 Chinese characters.',
+    'name-long': 'This name is too long. It may have 24 letters.',
+    'name-signs': 'In this network a name has the letters a to z, digits, and signs like - and _ only.',
     'channel-empty': 'Type the name of the channel.',
-    'channel-long': 'This channel name is too long. With its # it may have 24 bytes.',
-    'channel-signs': 'A channel name has no spaces, no comma and no second #.',
+    'channel-long': 'This channel name is too long. With its # it may have 24 letters.',
+    'channel-signs':
+      'A channel name has the letters a to z, digits and signs: no space, no comma, no second #.',
     'secret-shape':
       'This is not a channel secret. One is 32 bytes written in base58: about 44 letters and digits.',
     'address-empty': 'Type the address of a relay.',
@@ -69,6 +71,9 @@ export const en = {
 
   // No store
   unavailableTitle: 'Holdfast cannot keep anything here',
+  trouble: {
+    'no-worker': 'Service workers, which keep and send messages, are not available in this window.',
+  },
   unavailableWhat: 'This browser did not open the store in which Holdfast keeps messages.',
   unavailableSafe: 'Nothing was deleted. What was kept before stays where it is.',
   unavailableDo:
