@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AssertionError } from '../../../src/core/assert';
 import {
+  type DataKey,
   idFields,
   open,
   recordTypes,
@@ -45,7 +46,7 @@ describe('sealed records', () => {
     const fields = idFields(account);
     const record = seal(key, recordTypes.draft, fields, bytes('616263'), nonce);
     const changed = (at: number) => record.map((byte, place) => (place === at ? byte ^ 1 : byte));
-    const kind = (value: Uint8Array, opener = key) =>
+    const kind = (value: Uint8Array, opener: DataKey = key) =>
       kindOf(() => open(opener, recordTypes.draft, fields, value));
     expect(kind(record)).toBe('opened');
     for (const length of [0, 1, 3]) expect(kind(new Uint8Array(length))).toBe('malformed');

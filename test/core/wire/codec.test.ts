@@ -102,7 +102,7 @@ function scalars(): Case[] {
     ),
     ...rows(
       'Vec<u16>',
-      primitives.vecU16,
+      primitives.vecU16 as readonly (readonly [readonly number[], string])[],
       vec((w, v) => w.u16(v)),
       (r) => r.vec(2, 9, (one) => one.u16()),
     ),
