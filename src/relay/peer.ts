@@ -77,9 +77,8 @@ export class Peer implements PutSource {
 
   /** Sends a frame made for several peers. */
   sendFrame(frame: Bytes): void {
-    if (!sendBounded(this.socket, frame, this.host.outboundBytesMax) && this.socket.readyState === 1) {
-      this.#why = 'too slow';
-    }
+    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax);
+    if (sent === 'too slow') this.#why = sent;
   }
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */

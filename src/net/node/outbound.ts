@@ -6,23 +6,23 @@ const closeMs = 2_000;
 
 /**
  * Sends on a socket, as long as no more than `bytesMax` wait in it; a peer that reads too slowly is closed by name
- * rather than buffered for. Returns whether the bytes were taken. `written` is called once they left this process.
+ * rather than buffered for. `written` is called once the bytes left this process.
  */
 export function sendBounded(
   socket: WebSocket,
   bytes: Uint8Array,
   bytesMax: number,
   written?: () => void,
-): boolean {
-  if (socket.readyState !== socket.OPEN) return false;
+): 'sent' | 'closed' | 'too slow' {
+  if (socket.readyState !== socket.OPEN) return 'closed';
   if (socket.bufferedAmount + bytes.length > bytesMax) {
     closeSoon(socket, closeCodes.tooSlow, 'too slow');
-    return false;
+    return 'too slow';
   }
   socket.send(bytes, { binary: true, compress: false }, (error) => {
     if (error === undefined || error === null) written?.();
   });
-  return true;
+  return 'sent';
 }
 
 /** Closes a socket politely, and by force when the other side does not answer. */
