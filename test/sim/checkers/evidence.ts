@@ -1,0 +1,77 @@
+import type { EventId } from '../../../src/core/ids';
+import type { MessageRow } from '../../../src/core/tables';
+import { Reader } from '../../../src/core/wire/codec';
+import { parentsOf, readHeader } from '../../../src/core/wire/event';
+import { decodeEventPutStatus } from '../../../src/core/wire/event-put';
+import { decodeFrame } from '../../../src/core/wire/frame';
+import { profile, urlOf } from '../names';
+import type { Checker, Passing, Watch } from '../watch';
+import type { Ledger } from './ledger';
+
+/** How entries came to leave their lanes, for the report. */
+export type Ending = 'has-new' | 'has-known' | 'descendant';
+
+/** What relays really said and what really builds on what: the only reasons to call a message acknowledged. */
+export class Evidence implements Checker {
+  readonly #said = new Map<string, boolean>();
+  readonly endings = new Map<Ending, number>();
+
+  constructor(
+    private readonly watch: Watch,
+    private readonly ledger: Ledger,
+  ) {}
+
+  sent(frame: Passing): void {
+    if (frame.kind !== 'EventPutStatus') return;
+    const { id, result } = statusOf(frame);
+    if (result.type === 'has' && this.watch.event(frame.from, id) === undefined) {
+      this.watch.world.breach('evidence', `${frame.from} says that it has ${id}, and has not`);
+    }
+  }
+
+  delivered(frame: Passing): void {
+    if (frame.kind !== 'EventPutStatus') return;
+    const { id, result } = statusOf(frame);
+    if (result.type === 'has') this.#said.set(`${frame.to} ${urlOf(frame.from)} ${id}`, result.inserted);
+  }
+
+  accepted(device: string, relay: string, id: EventId): boolean {
+    return this.#said.has(`${device} ${relay} ${id}`);
+  }
+
+  /** True when the row left its lane for a reason that holds. */
+  ends(device: string, row: MessageRow): boolean {
+    const acked = row.operation?.acked;
+    const ids = new Set((row.operation?.generations ?? []).map((one) => one.id));
+    if (acked === undefined || ids.size === 0) return false;
+    if (acked.by !== 'network') {
+      const inserted = this.#said.get(`${device} ${acked.by} ${acked.event}`);
+      if (inserted === undefined || !ids.has(acked.event)) return false;
+      this.#count(inserted ? 'has-new' : 'has-known');
+      return true;
+    }
+    this.#count('descendant');
+    return this.ledger.births.get(acked.event)?.device !== device && this.#buildsOn(device, acked.event, ids);
+  }
+
+  #count(ending: Ending): void {
+    this.endings.set(ending, (this.endings.get(ending) ?? 0) + 1);
+  }
+
+  #buildsOn(device: string, from: EventId, ids: ReadonlySet<EventId>): boolean {
+    const open = [from];
+    const seen = new Set<EventId>();
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (ids.has(id)) return true;
+      if (seen.has(id)) continue;
+      seen.add(id);
+      const row = this.watch.event(device, id);
+      if (row !== undefined) open.push(...parentsOf(readHeader(new Reader(row.event))));
+    }
+    return false;
+  }
+}
+
+function statusOf(frame: Passing): ReturnType<typeof decodeEventPutStatus> {
+  return decodeEventPutStatus(decodeFrame(profile.magic, frame.bytes).payload);
+}

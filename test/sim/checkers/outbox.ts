@@ -1,0 +1,161 @@
+import { sameBytes } from '../../../src/core/ids';
+import type { Intent, MessageRow, Operation } from '../../../src/core/tables';
+import type { Change } from '../../../src/core/transaction';
+import type { Checker, Commit, Watch } from '../watch';
+import type { Evidence } from './evidence';
+import type { Ledger } from './ledger';
+
+/**
+ * What must hold of the lane after every commit of a device: nothing leaves but the head and only with evidence, one
+ * active generation, no generation behind the head, intents that never step back, counters that say what the rows say.
+ */
+export class OutboxChecker implements Checker {
+  /** Rows as they were before the commit under the eye. */
+  readonly #before = new Map<string, MessageRow>();
+
+  constructor(
+    private readonly watch: Watch,
+    private readonly ledger: Ledger,
+    private readonly evidence: Evidence,
+    private readonly isSteady: (device: string) => boolean,
+  ) {}
+
+  committed(commit: Commit): void {
+    if (this.watch.rowsOf(commit.site).isRelay) return;
+    let touched = false;
+    for (const change of commit.changes) touched = this.#change(commit.site, change) || touched;
+    if (touched) this.#counters(commit.site);
+  }
+
+  #breach(kind: string, what: string): void {
+    this.watch.world.breach(kind, what);
+  }
+
+  #change(device: string, change: Change): boolean {
+    if ('remove' in change) {
+      if (change.remove === 'messages') this.#breach('lost', `${device} removed a message`);
+      if (change.remove === 'generations') this.#breach('generations', `${device} forgot a generation`);
+      return change.remove === 'counters';
+    }
+    if (change.put === 'counters') return true;
+    if (change.put !== 'messages' || !change.row.own) return change.put === 'messages';
+    const key = `${device} ${change.row.seq}`;
+    this.#row(device, this.#before.get(key), change.row);
+    this.#before.set(key, change.row);
+    return true;
+  }
+
+  #row(device: string, before: MessageRow | undefined, row: MessageRow): void {
+    const name = `${device} ${row.seq}`;
+    if (before !== undefined) {
+      if (before.lane === undefined && row.lane !== undefined) {
+        this.#breach('duplicated', `${name} is in the lane again`);
+      }
+      if (!sameBytes(before.body, row.body)) this.#breach('lost', `${name} has another body`);
+    }
+    if (row.lane !== undefined && row.lane !== row.seq)
+      this.#breach('reordered', `${name} moved in the lane`);
+    if (before?.lane !== undefined && row.lane === undefined) this.#leaves(device, row);
+    if (before === undefined && row.lane === undefined) this.#breach('lost', `${name} was never in the lane`);
+    this.#generations(device, before, row);
+    this.#intents(device, before, row);
+    this.#rounds(device, before?.operation, row.operation);
+  }
+
+  /** Rounds come one by one, never before they are due, with the pauses that were promised (OB-17). */
+  #rounds(device: string, before: Operation | undefined, now: Operation | undefined): void {
+    const round = now?.round ?? 0;
+    const earlier = before?.round ?? 0;
+    if (now === undefined || round === earlier) return;
+    if (round !== earlier + 1) this.#breach('rounds', `${device} went from round ${earlier} to ${round}`);
+    const began = now.lastRoundAt ?? 0;
+    if (before?.nextAt !== undefined && earlier > 0 && began < before.nextAt && this.isSteady(device)) {
+      this.#breach('rounds', `${device} began round ${round} ${before.nextAt - began} ms too soon`);
+    }
+    if (now.nextAt === undefined) return;
+    const pause = now.nextAt - began;
+    const fits = round <= 5 ? pause === 30_000 * 2 ** (round - 1) : pause >= 720_000 && pause <= 1_200_000;
+    if (!fits) this.#breach('rounds', `${device} pauses ${pause} ms after round ${round}`);
+  }
+
+  #leaves(device: string, row: MessageRow): void {
+    const entry = this.ledger.entry(device, row.logical);
+    if (entry === undefined) return;
+    if (entry.left > 1) this.#breach('duplicated', `${device} ${row.seq} was dequeued ${entry.left} times`);
+    const earlier = this.ledger.lane(device).find((one) => one.order < entry.order && one.left === 0);
+    if (earlier !== undefined) {
+      this.#breach('reordered', `${device} ${row.seq} left before ${earlier.row.seq}`);
+    }
+    if (!this.evidence.ends(device, row)) {
+      this.#breach(
+        'evidence',
+        `${device} ${row.seq} left without evidence: ${JSON.stringify(row.operation?.acked)}`,
+      );
+    }
+  }
+
+  #generations(device: string, before: MessageRow | undefined, row: MessageRow): void {
+    const name = `${device} ${row.seq}`;
+    const generations = row.operation?.generations ?? [];
+    (before?.operation?.generations ?? []).forEach((old, at) => {
+      if (generations[at]?.id !== old.id) this.#breach('generations', `${name} lost generation ${old.id}`);
+    });
+    generations.forEach((one, at) => {
+      const next = generations[at + 1];
+      if (one.supersededBy !== next?.id) this.#breach('generations', `${name} has not one active generation`);
+      if (next !== undefined && next.slot <= one.slot) {
+        this.#breach('generations', `${name} was made again in the same slot`);
+      }
+    });
+    const active = generations.at(-1);
+    if (active === undefined) return;
+    if (row.lane !== undefined && active.event === undefined) {
+      this.#breach('generations', `${name} lost the bytes of its active generation`);
+    }
+    const ahead = this.ledger.lane(device).find((one) => one.row.seq < row.seq && one.left === 0);
+    if (ahead !== undefined) this.#breach('head-only', `${name} was made while ${ahead.row.seq} waits`);
+  }
+
+  #intents(device: string, before: MessageRow | undefined, row: MessageRow): void {
+    const name = `${device} ${row.seq}`;
+    for (const old of before?.operation?.intents ?? []) {
+      const now = find(row.operation, old);
+      if (now === undefined) this.#breach('intents', `${name}: the intent of ${old.relay} was erased`);
+      else if (old.state === 'accepted' && now.state !== 'accepted') {
+        this.#breach('intents', `${name}: ${old.relay} had accepted and is now ${now.state}`);
+      } else if (isSameClaim(old, now) && old.untilMs !== now.untilMs) {
+        this.#breach('intents', `${name}: the claim of ${old.relay} was prolonged`);
+      }
+    }
+    for (const intent of row.operation?.intents ?? []) {
+      if (intent.state !== 'accepted' || find(before?.operation, intent)?.state === 'accepted') continue;
+      if (!this.evidence.accepted(device, intent.relay, intent.event)) {
+        this.#breach('evidence', `${name}: ${intent.relay} never said that it has ${intent.event}`);
+      }
+    }
+  }
+
+  #counters(device: string): void {
+    const counters = this.watch.counters(device);
+    const lane = this.watch.messages(device).filter((row) => row.lane !== undefined);
+    const bytes = lane.reduce((sum, row) => sum + (row.bytes ?? 0), 0);
+    if (counters === undefined) {
+      if (lane.length > 0) this.#breach('counters', `${device} has no counters`);
+      return;
+    }
+    if (counters.live !== lane.length) {
+      this.#breach('counters', `${device} counts ${counters.live} entries of ${lane.length}`);
+    }
+    if (counters.outboxBytes !== bytes) {
+      this.#breach('counters', `${device} counts ${counters.outboxBytes} bytes of ${bytes}`);
+    }
+  }
+}
+
+function find(operation: Operation | undefined, like: Intent): Intent | undefined {
+  return operation?.intents.find((one) => one.relay === like.relay && one.event === like.event);
+}
+
+function isSameClaim(old: Intent, now: Intent): boolean {
+  return old.state === 'leased' && now.state === 'leased' && old.attempt === now.attempt;
+}

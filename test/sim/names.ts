@@ -1,0 +1,21 @@
+import { type ConversationId, toHex } from '../../src/core/ids';
+import { holdfast } from '../../src/core/wire/profile';
+import { Prng } from './prng';
+
+/** The network of every run. */
+export const profile = holdfast;
+
+/** Address of a relay of a run. */
+export function urlOf(relay: string): string {
+  return `wss://${relay}.example`;
+}
+
+/** The relay at an address. */
+export function nameOf(url: string): string {
+  return url.slice('wss://'.length, -'.example'.length);
+}
+
+/** The conversation a device keeps a channel in. */
+export function conversationOf(device: string, channel: number): ConversationId {
+  return toHex(new Prng(`${device} ${channel}`).bytes(16));
+}

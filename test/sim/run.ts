@@ -1,0 +1,214 @@
+import { toHex } from '../../src/core/ids';
+import type { Scripts } from '../../src/core/transactions/registry';
+import { type Ending, Evidence } from './checkers/evidence';
+import { ExposureChecker } from './checkers/exposure';
+import { Ledger } from './checkers/ledger';
+import { OutboxChecker } from './checkers/outbox';
+import { TimelineChecker } from './checkers/timelines';
+import { Device, type DeviceBug } from './device';
+import { profile } from './names';
+import { Network } from './network';
+import type { Plan, Step } from './plan';
+import { SimRelay } from './relay';
+import { Watch } from './watch';
+import { type Breach, timeItself, World } from './world';
+
+/** What a planted bug changes of a whole run. */
+export interface Bug {
+  readonly device?: DeviceBug;
+  readonly relayScripts?: Scripts;
+}
+
+/** What a run showed. */
+export interface Result {
+  readonly plan: Plan;
+  readonly steps: number;
+  readonly hash: string;
+  readonly breaches: readonly Breach[];
+  readonly trace: readonly string[];
+  readonly accepted: number;
+  readonly faults: ReadonlyMap<string, number>;
+  readonly fired: ReadonlySet<string>;
+  readonly visits: ReadonlyMap<string, number>;
+  readonly endings: ReadonlyMap<Ending, number>;
+  /** Virtual time from the end of the faults until everything had come right, ms. */
+  readonly healedMs: number;
+}
+
+/** By then everything has come right: the longest pauses of backoff and rotation are well below it. */
+const livenessMs = 3 * 3_600_000;
+const lookEveryMs = 1_000;
+
+/** One run: faults at random, then none, and then everything accepted must be everywhere, once, in order. */
+export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
+  const rotation = profile.rotationMs;
+  // The network is young: a first sync then asks for a few slots and not for all that would be kept.
+  const start =
+    profile.initialGenesisMs + (plan.options.slotsOld + 1) * rotation - plan.options.beforeRotationMs;
+  const world = new World(plan.seed, start);
+  const cast = new Cast(world, plan, bug);
+  const onThrow = (error: unknown): void => world.breach('throw', String((error as Error).stack ?? error));
+  process.on('unhandledRejection', onThrow);
+  try {
+    for (const step of plan.steps) world.park(timeItself, describe(step), step.at, () => cast.perform(step));
+    await world.runUntil(start + plan.healAt);
+    cast.heal();
+    const healedAt = world.now;
+    let looked = 0;
+    await world.runUntil(healedAt + livenessMs, () => {
+      if (world.now < looked) return false;
+      looked = world.now + lookEveryMs;
+      return cast.isSettled();
+    });
+    if (world.breaches.length === 0) cast.judge();
+    return cast.result(world.now - healedAt);
+  } finally {
+    process.off('unhandledRejection', onThrow);
+  }
+}
+
+function describe(step: Step): string {
+  const { at: _at, ...rest } = step;
+  return JSON.stringify(rest);
+}
+
+/** Everyone of a run. */
+class Cast {
+  readonly #devices: readonly Device[];
+  readonly #relays: readonly SimRelay[];
+  readonly #network: Network;
+  readonly #ledger: Ledger;
+  readonly #evidence: Evidence;
+  readonly #timelines: TimelineChecker;
+  readonly #clocksSet = new Set<string>();
+
+  constructor(
+    private readonly world: World,
+    private readonly plan: Plan,
+    bug: Bug,
+  ) {
+    const { options } = plan;
+    const watch = new Watch(world);
+    this.#ledger = new Ledger(watch);
+    this.#evidence = new Evidence(watch, this.#ledger);
+    this.#timelines = new TimelineChecker(watch, this.#ledger);
+    const isSteady = (device: string): boolean => !this.#clocksSet.has(device);
+    const clockOf = (device: string): number => this.#device(device).clock();
+    const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
+    const outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady);
+    watch.add(this.#ledger, this.#evidence, outbox, exposure, this.#timelines);
+    const network = new Network(world, options.rates, watch);
+    this.#network = network;
+    const names = Array.from({ length: options.relays }, (_, at) => `r${at}`);
+    this.#relays = names.map((name, at) => {
+      const others = names.slice(0, at);
+      const skewMs = options.relaySkewsMs[at] ?? 0;
+      const { rates } = options;
+      return new SimRelay(world, network, watch, rates, name, others, skewMs, bug.relayScripts);
+    });
+    for (const relay of this.#relays) {
+      watch.sites.set(relay.name, { tables: relay.tables, account: '00'.repeat(16), isRelay: true });
+    }
+    this.#devices = Array.from({ length: options.devices }, (_, at) => {
+      const name = `d${at}`;
+      const account = toHex(world.random.fork(`account of ${name}`).bytes(16));
+      const device = new Device(world, network, watch, options, name, at, account, bug.device);
+      watch.sites.set(name, { tables: device.store.tables, account, isRelay: false });
+      return device;
+    });
+  }
+
+  perform(step: Step): void {
+    this.world.count(step.do);
+    if (step.do === 'crash') return this.world.crashes.arm(step);
+    if (step.do === 'end-relay') return this.#relays[step.relay]?.crash(step.downMs);
+    if (step.do === 'part-relays') return this.#partRelays(step.forMs);
+    if (step.do === 'cut') return this.#network.cut(`d${step.device}`, `r${step.relay}`);
+    if (step.do === 'part') return this.#part(`d${step.device}`, `r${step.relay}`, step.forMs);
+    this.#onDevice(this.#device(`d${step.device}`), step);
+  }
+
+  #onDevice(device: Device, step: Step): void {
+    switch (step.do) {
+      case 'send':
+        return device.page.send(step.channel, step.burst);
+      case 'join':
+        return device.page.join(step.channel);
+      case 'draft':
+      case 'read':
+      case 'more-relays':
+      case 'fewer-relays':
+        return device.page.want(step.do);
+      case 'end-engine':
+        return device.endEngine(step.downMs);
+      case 'end-browser':
+        return device.crash(step.downMs);
+      case 'end-store':
+        return device.store.endWorker();
+      case 'second-engine':
+        return device.secondEngine();
+      case 'nudge':
+        return device.nudge();
+      case 'clock':
+        this.#clocksSet.add(device.name);
+        return device.setClock(step.byMs);
+    }
+  }
+
+  #part(left: string, right: string, forMs: number): void {
+    this.#network.part(left, right);
+    this.world.park(timeItself, `${left} and ${right} meet again`, forMs, () =>
+      this.#network.join(left, right),
+    );
+  }
+
+  #partRelays(forMs: number): void {
+    const [first, ...others] = this.#relays;
+    for (const other of others) if (first !== undefined) this.#part(first.name, other.name, forMs);
+  }
+
+  /** The faults end. What is dead comes back by itself. */
+  heal(): void {
+    this.world.note('the faults end');
+    this.world.faulty = false;
+    this.world.crashes.disarm();
+    this.#network.heal();
+    for (const device of this.#devices) {
+      device.settle();
+      // A relay that never answers may stand in the way for ever: two of those known must be ready.
+      device.page.want('fewer-relays');
+    }
+  }
+
+  isSettled(): boolean {
+    return this.#devices.every((device) => device.page.idle) && this.#timelines.missing().length === 0;
+  }
+
+  judge(): void {
+    const missing = this.#timelines.missing();
+    if (missing.length > 0) this.world.breach('undelivered', missing.join(', '));
+  }
+
+  result(healedMs: number): Result {
+    const { world } = this;
+    return {
+      plan: this.plan,
+      steps: world.steps,
+      hash: world.traceHash(),
+      breaches: world.breaches,
+      trace: world.trace,
+      accepted: this.#ledger.all().length,
+      faults: world.faults,
+      fired: world.crashes.fired,
+      visits: world.crashes.visits,
+      endings: this.#evidence.endings,
+      healedMs,
+    };
+  }
+
+  #device(name: string): Device {
+    const device = this.#devices.find((one) => one.name === name);
+    if (device === undefined) throw new TypeError(`no device ${name}`);
+    return device;
+  }
+}

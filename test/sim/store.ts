@@ -1,0 +1,219 @@
+import { type Job, type JobResult, weightOf } from '../../src/core/batch';
+import { StoreError, type StoreErrorKind } from '../../src/core/errors';
+import type { Change } from '../../src/core/transaction';
+import type { Keys } from '../../src/core/transactions/keys';
+import type { Args, Outcome, ReadName, Scripts, WriteName } from '../../src/core/transactions/registry';
+import type { Committed } from '../../src/engine/ports';
+import { GroupQueue } from '../../src/store/group/group-queue';
+import { runSynchronously } from '../../src/store/group/run-synchronously';
+import { MemoryTables } from '../../src/store/memory/memory-tables';
+import type { Site } from './network';
+import type { FaultRates } from './plan';
+import type { Watch } from './watch';
+import { Life, type World } from './world';
+
+/** What a planted bug may change in a store. */
+export interface StoreBug {
+  /** Changes that really reach the rows. */
+  readonly write?: (changes: readonly Change[]) => readonly Change[];
+  /** Answers before the commit, and commits (or not) later. */
+  readonly answersEarly?: boolean;
+}
+
+interface Call {
+  readonly caller: Life;
+  readonly name: string;
+  readonly args: unknown;
+  readonly term: number | undefined;
+  readonly resolve: (committed: Committed<unknown>) => void;
+  readonly reject: (error: unknown) => void;
+  readonly deadline: Life;
+  settled: boolean;
+}
+
+const deadlineMs = 5_000;
+
+/**
+ * The false store of one device: rows survive every death; calls to it are delayed, refused, run twice, answered
+ * late or never. Transactions go through the house's own group commit.
+ */
+export class DeviceStore {
+  readonly tables = new MemoryTables();
+  readonly #calls = new Set<Call>();
+  #worker: Life;
+  #queue: GroupQueue;
+  readonly #jobs = new WeakMap<Job, Call>();
+
+  constructor(
+    private readonly world: World,
+    private readonly site: Site & { readonly browser: Life },
+    private readonly rates: FaultRates,
+    private readonly watch: Watch,
+    private readonly keys: Keys,
+    private readonly scripts: Scripts,
+    private readonly onEffects: (effects: Committed<unknown>['effects']) => void,
+    private readonly bug: StoreBug = {},
+  ) {
+    this.#worker = new Life(`${site.name}.store`, site.browser);
+    this.#queue = this.#newQueue();
+  }
+
+  /** The browser starts again: nothing of the old one waits any more. */
+  reborn(): void {
+    this.#calls.clear();
+    this.#worker = new Life(`${this.site.name}.store`, this.site.browser);
+    this.#queue = this.#newQueue();
+  }
+
+  /** The service worker is ended between or within calls: its callers repeat theirs, committed or not. */
+  endWorker(): void {
+    this.#worker.end();
+    this.#worker = new Life(`${this.site.name}.store`, this.site.browser);
+    this.#queue = this.#newQueue();
+    for (const call of this.#calls) {
+      if (call.caller.alive) this.#send(call, this.world.delay(100, 2_000));
+    }
+  }
+
+  transact<N extends WriteName>(
+    caller: Life,
+    name: N,
+    args: Args<N>,
+    term?: number,
+  ): Promise<Committed<Outcome<N>>> {
+    return new Promise((resolve, reject) => {
+      if (!caller.alive) return;
+      this.watch.called(this.site.name, caller, name, args);
+      const call: Call = {
+        caller,
+        name,
+        args,
+        term,
+        resolve: (committed) => resolve(committed as Committed<Outcome<N>>),
+        reject,
+        deadline: new Life(caller.name, caller),
+        settled: false,
+      };
+      this.#calls.add(call);
+      if (this.world.fault('call-refused', this.rates.refused)) {
+        return this.#refuse(call, this.world.random.pick(['busy', 'storage']), this.world.delay(20, 3_000));
+      }
+      // However it goes, every call settles.
+      this.world.park(call.deadline, `${name} is late`, deadlineMs, () => this.#refuse(call, 'busy', 0), 1);
+      this.#send(call, this.world.delay(8, 1_500));
+      if (this.world.fault('call-copied', this.rates.copied)) {
+        this.#send(call, this.world.random.between(0, 40_000));
+      }
+    });
+  }
+
+  read<N extends ReadName>(caller: Life, name: N, args: Args<N>): Promise<Outcome<N>> {
+    return new Promise((resolve, reject) => {
+      if (!caller.alive) return;
+      this.world.park(caller, `reads ${name}`, this.world.delay(6, 1_500), () => {
+        if (this.world.fault('read-refused', this.rates.refused)) return reject(new StoreError('busy'));
+        const [result] = runSynchronously([this.scripts.read(name, args, this.keys)], this.tables);
+        if (result?.ok !== true) return reject(new StoreError('internal', String(result?.error)));
+        this.world.park(caller, `has ${name}`, this.world.delay(4, 300), () =>
+          resolve(result.outcome as Outcome<N>),
+        );
+      });
+    });
+  }
+
+  #refuse(call: Call, kind: StoreErrorKind, delayMs: number): void {
+    if (call.settled) return;
+    const refuse = (): void => {
+      if (!this.#settle(call)) return;
+      call.reject(new StoreError(kind));
+    };
+    if (delayMs === 0) refuse();
+    else this.world.park(call.caller, `${call.name} refused`, delayMs, refuse);
+  }
+
+  #settle(call: Call): boolean {
+    if (call.settled) return false;
+    call.settled = true;
+    call.deadline.end();
+    this.#calls.delete(call);
+    return true;
+  }
+
+  #send(call: Call, delayMs: number): void {
+    this.world.park(this.#worker, `takes ${call.name}`, delayMs, () => {
+      if (this.bug.answersEarly === true) return this.#answerEarly(call);
+      const job = this.scripts.write(call.name, call.args, this.keys, call.term);
+      this.#jobs.set(job, call);
+      const relaxed = this.scripts.isRelaxed(call.name);
+      void this.#queue.push(job, weightOf(call.args), relaxed).then((result) => this.#answer(call, result));
+    });
+  }
+
+  #answer(call: Call, result: JobResult): void {
+    if (result.ok) this.onEffects(result.effects);
+    else if (!(result.error instanceof StoreError)) {
+      this.world.breach('throw', `${call.name}: ${String(result.error)}`);
+    }
+    if (this.world.fault('answer-lost', this.rates.answerLost)) return;
+    this.world.park(call.caller, `has ${call.name}`, this.world.delay(6, 2_000), () => {
+      if (!this.#settle(call)) return;
+      if (result.ok) call.resolve({ outcome: result.outcome, effects: result.effects });
+      else call.reject(result.error instanceof StoreError ? result.error : new StoreError('internal'));
+    });
+  }
+
+  #newQueue(): GroupQueue {
+    const worker = this.#worker;
+    return new GroupQueue(
+      (jobs) =>
+        new Promise((resolve, reject) => {
+          const names = jobs.map((job) => job.name).join('+');
+          this.world.park(worker, `commits ${names}`, this.world.delay(10, 2_500), () => {
+            if (this.world.fault('abort', this.rates.abort)) {
+              return reject(new Error('the transaction was aborted'));
+            }
+            this.#commit(jobs, resolve);
+          });
+        }),
+    );
+  }
+
+  #commit(jobs: readonly Job[], resolve: (results: readonly JobResult[]) => void): void {
+    const { crashes } = this.world;
+    const crash = (): void => this.site.crash();
+    for (const job of jobs) if (crashes.at(`${job.name}/commit:before`, crash)) return;
+    const results = this.#run(jobs);
+    for (const job of jobs) if (crashes.at(`${job.name}/commit:after`, crash)) return;
+    resolve(results);
+  }
+
+  #run(jobs: readonly Job[]): readonly JobResult[] {
+    let written: readonly Change[] = [];
+    const results = runSynchronously(jobs, {
+      answer: (questions) => this.tables.answer(questions),
+      write: (changes) => {
+        written = this.bug.write?.(changes) ?? changes;
+        this.tables.write(written);
+      },
+    });
+    this.watch.committed(
+      this.site.name,
+      jobs.map((job) => job.name),
+      written,
+    );
+    return results;
+  }
+
+  /** A planted bug: the answer and its effects go out, and the commit comes later, if it comes. */
+  #answerEarly(call: Call): void {
+    const job = this.scripts.write(call.name, call.args, this.keys, call.term);
+    const [result] = runSynchronously([job], {
+      answer: (q) => this.tables.answer(q),
+      write: () => undefined,
+    });
+    if (result?.ok === true) this.#answer(call, result);
+    this.world.park(this.#worker, `commits ${call.name} late`, this.world.delay(200, 2_500), () => {
+      this.#run([this.scripts.write(call.name, call.args, this.keys, call.term)]);
+    });
+  }
+}
