@@ -148,6 +148,16 @@ describe('success means that the transaction completed (BL-46)', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('a read whose transaction fails is a storage error', async () => {
+    const { subject } = begin();
+    await subject.write(row(1));
+    watchTransactions(({ mode, transaction }) => {
+      if (mode === 'readonly') queueMicrotask(() => transaction.abort());
+    });
+    const read = subject.look({ ask: 'get', table: 'meta', key: ['engine'] });
+    await expect(read).rejects.toMatchObject({ name: 'StoreError', kind: 'storage' });
+  });
+
   test('a call is answered only after the complete event', async () => {
     const { subject } = begin();
     await subject.write(row(1));

@@ -59,6 +59,8 @@ export class IdbStore implements Store {
     const [result] = await this.#withDatabase((database) => {
       const transaction = database.transaction(names as never[], 'readonly');
       return drive(runBatch([job]), transaction);
+    }).catch((error: unknown) => {
+      throw storageError(error);
     });
     if (result === undefined || !result.ok) throw result?.error;
     return result.outcome as Outcome<N>;

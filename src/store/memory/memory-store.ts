@@ -1,4 +1,4 @@
-import { weightOf } from '../../core/batch';
+import { type Job, type JobResult, weightOf } from '../../core/batch';
 import type { Keys } from '../../core/transactions/keys';
 import {
   type Args,
@@ -9,7 +9,7 @@ import {
   type WriteName,
 } from '../../core/transactions/registry';
 import type { Committed, Store } from '../../engine/ports';
-import { GroupQueue } from '../group/group-queue';
+import { GroupQueue, storageError } from '../group/group-queue';
 import { runSynchronously } from '../group/run-synchronously';
 import { MemoryTables } from './memory-tables';
 
@@ -38,8 +38,16 @@ export class MemoryStore implements Store {
   }
 
   async read<N extends ReadName>(name: N, args: Args<N>): Promise<Outcome<N>> {
-    const [result] = runSynchronously([this.scripts.read(name, args, this.keys())], this.#tables);
+    const result = this.#answer(this.scripts.read(name, args, this.keys()));
     if (result === undefined || !result.ok) throw result?.error;
     return result.outcome as Outcome<N>;
+  }
+
+  #answer(job: Job): JobResult | undefined {
+    try {
+      return runSynchronously([job], this.#tables)[0];
+    } catch (error) {
+      throw storageError(error);
+    }
   }
 }
