@@ -1,5 +1,5 @@
 import { assert } from '../assert';
-import { type DataKey, idFields, open, recordTypes, seal } from '../crypto/seal';
+import { type DataKey, idFields, open, recordTypes, SealError, seal } from '../crypto/seal';
 import { DecodeError } from '../errors';
 import { type AccountId, type Bytes, type ConversationId, type LogicalId, sameBytes } from '../ids';
 import { limits } from '../limits';
@@ -173,4 +173,14 @@ function readSecret(reader: Reader): { readonly secret?: Bytes } {
 /** A later version of a record is read by later code only; this one says so instead of guessing. */
 function readVersion(reader: Reader): void {
   if (reader.u8() !== version) throw new DecodeError('a record of another version');
+}
+
+/** What `open` opens; `undefined` when the record is damaged, so that one bad record never stops the rest. */
+export function readable<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof SealError || error instanceof DecodeError) return undefined;
+    throw error;
+  }
 }

@@ -1,4 +1,4 @@
-import { openChannel, sealChannel, sealIdentity } from '../history/records';
+import { openChannel, readable, sealChannel, sealIdentity } from '../history/records';
 import { type AccountId, type Bytes, type ConversationId, sameBytes } from '../ids';
 import type { AccountRow, ConversationRow } from '../tables';
 import { all, type Change, decide, get, put, remove, rows, type Script } from '../transaction';
@@ -102,8 +102,11 @@ export function* joinChannel(
   );
 }
 
+/** A damaged record is nobody's channel: it must not keep others from being joined. */
 function isChannel(row: ConversationRow, args: JoinChannelArgs, keys: Keys): boolean {
-  const channel = openChannel(dataKey(keys), row);
+  const key = dataKey(keys);
+  const channel = readable(() => openChannel(key, row));
+  if (channel === undefined) return false;
   const bothOpen = channel.secret === undefined && args.secret === undefined;
   const bothClosed = channel.secret !== undefined && args.secret !== undefined;
   const sameSecret = bothClosed && sameBytes(channel.secret, args.secret);

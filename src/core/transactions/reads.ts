@@ -1,4 +1,11 @@
-import { openChannel, openDraft, openIdentity, openOwnBody, openReceivedBody } from '../history/records';
+import {
+  openChannel,
+  openDraft,
+  openIdentity,
+  openOwnBody,
+  openReceivedBody,
+  readable,
+} from '../history/records';
 import type { AccountId, Bytes, ConversationId } from '../ids';
 import { limits } from '../limits';
 import type { ConversationRow, CountersRow, MessageRow, Operation, RelayRow } from '../tables';
@@ -72,7 +79,7 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
   ]);
   const lasts = yield* all(joined.map((one) => lastOf(one)));
   const drafts = yield* all(joined.map((one) => get('drafts', [one.account, one.conversation])));
-  const { nick } = openIdentity(key, row);
+  const nick = readable(() => openIdentity(key, row).nick) ?? '';
   const found = counters ?? newCounters(row.account);
   const last = (at: number): OpenedMessage | undefined => {
     const message = lasts[at];
@@ -90,7 +97,7 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
     relays,
     conversations: joined.map((one, at) => {
       const draft = drafts[at];
-      const text = draft === undefined ? undefined : opened(() => openDraft(key, draft));
+      const text = draft === undefined ? undefined : readable(() => openDraft(key, draft));
       return openConversation(one, keys, last(at), text);
     }),
     ...(head === undefined ? {} : { head: openMessage(head, keys) }),
@@ -111,7 +118,7 @@ function openConversation(
   last: OpenedMessage | undefined,
   draft: string | undefined,
 ): OpenedConversation {
-  const channel = opened(() => openChannel(dataKey(keys), row)) ?? { name: '' };
+  const channel = readable(() => openChannel(dataKey(keys), row)) ?? { name: '' };
   return {
     conversation: row.conversation,
     ...channel,
@@ -123,19 +130,10 @@ function openConversation(
   };
 }
 
-/** One bad record is one unreadable line: it never stops the rest of a page. */
-function opened<T>(open: () => T): T | undefined {
-  try {
-    return open();
-  } catch {
-    return undefined;
-  }
-}
-
 /** A message row with its body opened. */
 export function openMessage(row: MessageRow, keys: Keys): OpenedMessage {
   const key = dataKey(keys);
-  const body = opened(() => (row.own ? openOwnBody(key, row) : openReceivedBody(key, row)));
+  const body = readable(() => (row.own ? openOwnBody(key, row) : openReceivedBody(key, row)));
   return {
     conversation: row.conversation,
     seq: row.seq,

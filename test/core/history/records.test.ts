@@ -181,6 +181,23 @@ describe('a damaged record', () => {
     expect(overview.head?.body?.text).toBe('message 1');
   });
 
+  test('of the account or a channel stops neither the overview nor the joining of another channel', async () => {
+    const home = await Home.with(1);
+    const [identity] = home.rows('accounts');
+    const [channel] = home.rows('conversations');
+    const sealed = fresh(60);
+    home.tables.write([
+      put('accounts', { ...identity, sealed } as never),
+      put('conversations', { ...channel, sealed } as never),
+    ]);
+    const overview = await home.store.read('overview', {});
+    expect(overview.account?.nick).toBe('');
+    expect(overview.head?.body?.text).toBe('message 1');
+    const joining = { account, conversation: 'd0'.repeat(16), name: '#new', now: t0, nonce: fresh(12) };
+    const { outcome } = await home.store.transact('joinChannel', joining);
+    expect(outcome).toEqual({ kind: 'joined', conversation: 'd0'.repeat(16), created: true });
+  });
+
   test('of another message does not stand in for it: its record is bound to its own command', async () => {
     const home = await Home.with(2);
     home.tables.write([put('messages', { ...home.message(2), body: home.message(1).body })]);
