@@ -47,7 +47,8 @@ export function* dequeue(
     changes: [put('messages', { ...kept, operation: settled(operation, acked) }), put('counters', counters)],
     effects: [lookAt(counters, 'outbox')],
   };
-  if (making.args === undefined) return decide({ seq: row.seq });
+  // Evidence needs no key: a locked store takes it, and the next head is made when there is a key.
+  if (making.args === undefined || making.keys.data === undefined) return decide({ seq: row.seq });
   const [head, after] = yield* headOf(row.account);
   if (head === undefined) return decide({ seq: row.seq });
   const next = yield* part(materialiseHead(making.args, making.keys, head, after));
