@@ -29,16 +29,22 @@ interface Entry {
 
 const draftMs = 400;
 
-/** Fields that send and store through `commands`; `heard` learns of every refusal of a send. */
-export function makeComposers(commands: Commands, heard: (refusal: Refusal) => void): Composers {
+/** The fields and their drafts: `save` stores the text of one field and says whether it is stored. */
+function makeDrafts(commands: Commands) {
   const entries = new Map<ConversationId, Entry>();
-  const newCommand = () => commands.newCommand();
   const entry = (conversation: ConversationId): Entry => {
     const known = entries.get(conversation);
     if (known) return known;
     const made: Entry = { field: signal(emptyCompose), unsaved: signal(false), saved: '' };
     entries.set(conversation, made);
     return made;
+  };
+  const store = async (conversation: ConversationId, kept: Entry, text: string): Promise<boolean> => {
+    const refusal = await commands.saveDraft(conversation, text).catch((): Refusal => ({ refused: 'gone' }));
+    const lost = refusal !== undefined && visible(text);
+    // A later save speaks for the later text.
+    if (kept.saved === text) kept.unsaved.value = lost;
+    return !lost;
   };
   const save = async (conversation: ConversationId): Promise<boolean> => {
     const kept = entry(conversation);
@@ -49,13 +55,17 @@ export function makeComposers(commands: Commands, heard: (refusal: Refusal) => v
     kept.saving = store(conversation, kept, text);
     return kept.saving;
   };
-  const store = async (conversation: ConversationId, kept: Entry, text: string): Promise<boolean> => {
-    const refusal = await commands.saveDraft(conversation, text).catch((): Refusal => ({ refused: 'gone' }));
-    const lost = refusal !== undefined && visible(text);
-    // A later save speaks for the later text.
-    if (kept.saved === text) kept.unsaved.value = lost;
-    return !lost;
+  const flush = async () => {
+    const saves = await Promise.all([...entries.keys()].map((conversation) => save(conversation)));
+    return saves.every((saved) => saved);
   };
+  return { entry, save, flush };
+}
+
+/** Fields that send and store through `commands`; `heard` learns of every refusal of a send. */
+export function makeComposers(commands: Commands, heard: (refusal: Refusal) => void): Composers {
+  const { entry, save, flush } = makeDrafts(commands);
+  const newCommand = () => commands.newCommand();
   const settle = (conversation: ConversationId, command: string, refusal: Refusal | undefined) => {
     const { field } = entry(conversation);
     field.value = settled(field.peek(), command, refusal);
@@ -94,9 +104,6 @@ export function makeComposers(commands: Commands, heard: (refusal: Refusal) => v
         () => settle(conversation, press.command, { refused: 'gone' }),
       );
     },
-    async flush() {
-      const saves = await Promise.all([...entries.keys()].map((conversation) => save(conversation)));
-      return saves.every((saved) => saved);
-    },
+    flush,
   };
 }

@@ -4,7 +4,7 @@ import type { Snapshot } from './model';
 import type { Texts } from './texts/en';
 
 /** What the strip may say, most urgent first (ux.md C5). */
-export const stripCauses = [
+const stripCauses = [
   'store',
   'not-kept',
   'on-hold',

@@ -63,20 +63,28 @@ export function Composer({ conversation, name }: { conversation: ConversationId;
             if (means === 'send') press();
           }}
         />
-        <button
-          type="submit"
-          class="send"
-          aria-label={over > 0 ? texts.sendOver(over) : texts.send}
-          title={texts.send}
-          aria-disabled={over > 0 || !visible(field.text)}
-          aria-busy={field.storing !== undefined}
-        >
-          <Icon name="send" />
-          {field.storing && <span class="ring" />}
-        </button>
+        <SendButton over={over} empty={!visible(field.text)} storing={field.storing !== undefined} />
       </div>
       <Foot conversation={conversation} over={over} sends={sends} />
     </form>
+  );
+}
+
+/** The button that sends. The network never turns it off; a text that is too long does, with the reason in its name. */
+function SendButton({ over, empty, storing }: { over: number; empty: boolean; storing: boolean }) {
+  const { texts } = useUi();
+  return (
+    <button
+      type="submit"
+      class="send"
+      aria-label={over > 0 ? texts.sendOver(over) : texts.send}
+      title={texts.send}
+      aria-disabled={over > 0 || empty}
+      aria-busy={storing}
+    >
+      <Icon name="send" />
+      {storing && <span class="ring" />}
+    </button>
   );
 }
 

@@ -8,40 +8,49 @@ import { Field } from '../parts/controls';
 import { ChainPicture, Logo } from '../parts/icons';
 import { RelayList } from './relays';
 
-/** The first screen: a name, and a relay for those who have one. Start needs nothing but the name. */
-export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => void }) {
+/** What the first screen holds, and what Start does with it. */
+function useStart(onAddressLeft: (typed: string) => void) {
   const ui = useUi();
   const { texts, commands, snapshot } = ui;
   const [nick, setNick] = useState('');
   const [address, setAddress] = useState('');
   const [problem, setProblem] = useState<string>();
   const [busy, setBusy] = useState(false);
-  const { length } = nick.trim();
-  const start = async () => {
-    const checked = checkNick(nick);
-    if ('problem' in checked) {
-      setProblem(texts.problem[checked.problem]);
-      return;
-    }
-    setBusy(true);
-    const refusal = await commands.start(checked.value).catch(() => ({ refused: 'gone' }) as const);
-    if (refusal) {
-      setBusy(false);
-      setProblem(refusalText(ui, refusal));
-      return;
-    }
-    // Busy until this screen goes: a second press would make a second account.
+  const addTyped = async () => {
     if (address.trim() === '') return;
     await whenReady(snapshot);
     // A relay that cannot be used never stops the start: what was typed waits on the network screen with its reason.
-    const relay = checkAddress(
-      address,
-      snapshot.peek().network.relays.map(({ url }) => url),
-    );
+    const known = snapshot.peek().network.relays.map(({ url }) => url);
+    const relay = checkAddress(address, known);
     const refused =
       'problem' in relay ? relay.problem !== 'address-known' : await commands.addRelay(relay.value);
     if (refused) onAddressLeft(address);
   };
+  const start = async () => {
+    const checked = checkNick(nick);
+    if (busy) return;
+    if ('problem' in checked) return setProblem(texts.problem[checked.problem]);
+    // Busy until this screen goes: a second press would make a second account.
+    setBusy(true);
+    const refusal = await commands.start(checked.value).catch(() => ({ refused: 'gone' }) as const);
+    if (!refusal) return addTyped();
+    setBusy(false);
+    setProblem(refusalText(ui, refusal));
+  };
+  const typeNick = (text: string) => {
+    setNick(text);
+    setProblem(undefined);
+  };
+  return { nick, typeNick, address, setAddress, problem, busy, start };
+}
+
+/** The first screen: a name, and a relay for those who have one. Start needs nothing but the name. */
+export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => void }) {
+  const { texts, snapshot } = useUi();
+  const { nick, typeNick, address, setAddress, problem, busy, start } = useStart(onAddressLeft);
+  const { length } = nick.trim();
+  const most = limits.nickBytesMax;
+  const relays = snapshot.value.network.relays.length;
   return (
     <div class="first">
       <div class="first-picture">
@@ -56,7 +65,7 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
           noValidate
           onSubmit={(event) => {
             event.preventDefault();
-            if (!busy) void start();
+            void start();
           }}
         >
           <Field
@@ -64,17 +73,12 @@ export function FirstRun({ onAddressLeft }: { onAddressLeft: (typed: string) => 
             value={nick}
             hint={texts.nickHint}
             problem={problem}
-            note={
-              length > limits.nickBytesMax * 0.8 ? texts.lettersOfMax(length, limits.nickBytesMax) : undefined
-            }
+            note={length > most * 0.8 ? texts.lettersOfMax(length, most) : undefined}
             focus
-            onInput={(text) => {
-              setNick(text);
-              setProblem(undefined);
-            }}
+            onInput={typeNick}
           />
-          <details class="first-relays" open={snapshot.value.network.relays.length > 0}>
-            <summary>{texts.relaysLine(snapshot.value.network.relays.length)}</summary>
+          <details class="first-relays" open={relays > 0}>
+            <summary>{texts.relaysLine(relays)}</summary>
             <RelayList empty={texts.relaysNone} />
             <Field
               label={texts.relayOptional}

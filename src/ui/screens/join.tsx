@@ -3,17 +3,21 @@ import { refusalText, useUi } from '../context';
 import { checkChannel, checkSecret } from '../names';
 import { Field, IconButton, Sheet } from '../parts/controls';
 
-/** Joins a channel by its name, with a secret for a closed one. */
-export function Join() {
+/** What the sheet holds, and what Join does with it. */
+function useJoin() {
   const ui = useUi();
   const { texts, commands, router } = ui;
-  const [name, setName] = useState('');
-  const [secret, setSecret] = useState('');
+  const [typed, setTyped] = useState({ name: '', secret: '' });
   const [problems, setProblems] = useState<{ name?: string; secret?: string }>({});
   const [busy, setBusy] = useState(false);
+  const type = (part: 'name' | 'secret') => (text: string) => {
+    setTyped((before) => ({ ...before, [part]: text }));
+    setProblems({});
+  };
   const join = async () => {
-    const channel = checkChannel(name);
-    const key = checkSecret(secret);
+    const channel = checkChannel(typed.name);
+    const key = checkSecret(typed.secret);
+    if (busy) return;
     if ('problem' in channel) return setProblems({ name: texts.problem[channel.problem] });
     if ('problem' in key) return setProblems({ secret: texts.problem[key.problem] });
     setBusy(true);
@@ -22,6 +26,13 @@ export function Join() {
     if ('conversation' in answer) router.go({ at: 'conversation', conversation: answer.conversation });
     else setProblems({ [answer.refused === 'bad-secret' ? 'secret' : 'name']: refusalText(ui, answer) });
   };
+  return { typed, problems, busy, type, join };
+}
+
+/** Joins a channel by its name, with a secret for a closed one. */
+export function Join() {
+  const { texts, router } = useUi();
+  const { typed, problems, busy, type, join } = useJoin();
   return (
     <Sheet label={texts.join}>
       <div class="sheet-head">
@@ -32,31 +43,25 @@ export function Join() {
         noValidate
         onSubmit={(event) => {
           event.preventDefault();
-          if (!busy) void join();
+          void join();
         }}
       >
         <Field
           label={texts.channelName}
-          value={name}
+          value={typed.name}
           hint={texts.channelHint}
           problem={problems.name}
           focus
-          onInput={(text) => {
-            setName(text);
-            setProblems({});
-          }}
+          onInput={type('name')}
         />
         <Field
           label={texts.channelSecret}
           kind="secret"
           optional
-          value={secret}
+          value={typed.secret}
           hint={texts.secretHint}
           problem={problems.secret}
-          onInput={(text) => {
-            setSecret(text);
-            setProblems({});
-          }}
+          onInput={type('secret')}
         />
         <div class="actions">
           <button type="button" onClick={() => router.up()}>

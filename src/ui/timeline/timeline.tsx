@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { useUi } from '../context';
+import { type Ui, useUi } from '../context';
 import { dayWord } from '../format';
 import type { TimelineView } from '../model';
 import { Icon } from '../parts/icons';
@@ -143,6 +143,27 @@ function Pill({ end, onClick }: { end: ReturnType<typeof useEnd>; onClick: () =>
   );
 }
 
+/** Keys of a focused message: the arrows move, Enter and I open the details of an own one. */
+function rowKeys({ router }: Pick<Ui, 'router'>, { conversation }: TimelineView) {
+  return (event: KeyboardEvent) => {
+    const from = event.target;
+    const list = event.currentTarget;
+    if (!(from instanceof HTMLElement) || !(list instanceof HTMLElement) || from.tagName !== 'ARTICLE')
+      return;
+    if (event.altKey || event.ctrlKey || event.metaKey) return;
+    const opens = event.key === 'Enter' || event.key.toLowerCase() === 'i';
+    if (opens && from.dataset['own'] === 'true') {
+      event.preventDefault();
+      router.go({ at: 'message', conversation, seq: Number(from.dataset['seq']) });
+      return;
+    }
+    const to = movedTo([...list.querySelectorAll('article')], from, event.key);
+    if (!to) return;
+    event.preventDefault();
+    to.focus();
+  };
+}
+
 /** The rows, one of which can be reached with Tab; the arrow keys move among them. */
 function Rows(props: {
   rows: readonly Row[];
@@ -151,43 +172,24 @@ function Rows(props: {
   atStart: boolean;
   onChoose: (seq: number) => void;
 }) {
-  const { texts, format, snapshot, router } = useUi();
+  const ui = useUi();
+  const { texts, format, snapshot } = ui;
   const { rows, timeline } = props;
   const words = (at: number) => dayWord(format, at, snapshot.value.now, texts);
   const first = timeline.messages[0];
   // Only what comes while the conversation is open rises into place.
   const opened = useRef(timeline.messages.at(-1)?.seq ?? 0);
   const fresh = (row: Row) => row.kind === 'message' && row.message.seq > opened.current;
-  const keyed = (event: KeyboardEvent) => {
-    const from = event.target;
-    if (!(from instanceof HTMLElement) || from.tagName !== 'ARTICLE') return;
-    const own = from.dataset['own'] === 'true';
-    if (
-      own &&
-      (event.key === 'Enter' || event.key.toLowerCase() === 'i') &&
-      !event.ctrlKey &&
-      !event.metaKey
-    ) {
-      event.preventDefault();
-      router.go({ at: 'message', conversation: timeline.conversation, seq: Number(from.dataset['seq']) });
-      return;
-    }
-    const all = [...(event.currentTarget as HTMLElement).querySelectorAll('article')];
-    const to = event.altKey ? undefined : movedTo(all, from, event.key);
-    if (!to) return;
-    event.preventDefault();
-    to.focus();
-  };
   return (
     <ol
       class="rows"
-      onKeyDown={keyed}
+      onKeyDown={rowKeys(ui, timeline)}
       onFocusIn={(event) => {
-        const article = (event.target as HTMLElement).closest('article');
+        const article = event.target instanceof Element ? event.target.closest('article') : null;
         if (article) props.onChoose(Number(article.dataset['seq']));
       }}
     >
-      {timeline.messages.length === 0 && (
+      {!first && (
         <li class="row-note note-empty" key="empty">
           {texts.emptyChannel}
         </li>

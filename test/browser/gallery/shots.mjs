@@ -7,16 +7,39 @@ import { chromiumFlags, findChromium } from '../../chromium.mjs';
 
 const [out = 'test-results/shots', wanted = '', language = 'en'] = process.argv.slice(2);
 const root = fileURLToPath(new URL('../../..', import.meta.url));
+const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
+    <title>Every state of the screen</title>
+  </head>
+  <body>
+    <div id="app"></div>
+    <script type="module" src="${'/test/browser/gallery/gallery.ts'}"></script>
+  </body>
+</html>`;
 const server = await createServer({
   root,
   configFile: false,
   logLevel: 'warn',
   server: { port: 0, host: '127.0.0.1', hmr: false },
   cacheDir: `${root}/node_modules/.cache/gallery`,
+  appType: 'custom',
+  plugins: [
+    {
+      name: 'gallery',
+      configureServer: (made) => () => {
+        made.middlewares.use((_request, response) => {
+          response.setHeader('content-type', 'text/html').end(page);
+        });
+      },
+    },
+  ],
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
 });
 await server.listen();
-const address = `${server.resolvedUrls?.local[0]}test/browser/gallery/gallery.html`;
+const address = `${server.resolvedUrls?.local[0]}gallery`;
 const browser = await chromium.launch({ executablePath: findChromium(), args: chromiumFlags() });
 mkdirSync(out, { recursive: true });
 const sizes = [
@@ -37,12 +60,12 @@ for (const colorScheme of ['light', 'dark']) {
       timezoneId: 'UTC',
       reducedMotion: 'reduce',
     });
-    const page = await context.newPage();
-    page.on('pageerror', (error) => console.error(error));
+    const tab = await context.newPage();
+    tab.on('pageerror', (error) => console.error(error));
     for (const state of states) {
-      await page.goto(`${address}?state=${state}&language=${language}`);
-      await page.waitForTimeout(700);
-      await page.screenshot({ path: `${out}/${state}-${name}-${colorScheme}.png` });
+      await tab.goto(`${address}?state=${state}&language=${language}`);
+      await tab.waitForTimeout(700);
+      await tab.screenshot({ path: `${out}/${state}-${name}-${colorScheme}.png` });
     }
     await context.close();
   }
