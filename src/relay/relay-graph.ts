@@ -8,7 +8,7 @@ import type { NetworkProfile } from '../core/wire/profile';
 import type { Store } from '../engine/ports';
 
 /** A relay has one graph and no accounts; its rows carry this in place of one. */
-export const relayAccount: AccountId = '00'.repeat(16);
+const relayAccount: AccountId = '00'.repeat(16);
 
 /** What the relay's graph is bound to. */
 export interface GraphBounds {

@@ -38,11 +38,16 @@ export async function startRelay(
     const health = config.health === undefined ? undefined : healthServer(relay);
     const healthPort = health && config.health ? await listen(health, config.health) : undefined;
     log('info', 'listening', { port });
-    const stop = async (): Promise<void> => {
+    let stopped: Promise<void> | undefined;
+    const end = async (): Promise<void> => {
       const closed = [server, ...(health ? [health] : [])].map(closeServer);
       await relay.stop();
       await Promise.all(closed);
       log('info', 'stopped');
+    };
+    const stop = (): Promise<void> => {
+      stopped ??= end();
+      return stopped;
     };
     return { port, healthPort, stop };
   } catch (error) {

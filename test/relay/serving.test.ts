@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import { featuresOf } from '../../src/core/wire/version';
 import { syncSlot } from '../../src/relay/sync';
-import { type Made, make, noBlob, one, slot } from '../fixtures/graph-world';
+import { type Made, noBlob, one, slot } from '../fixtures/graph-world';
 import { memoryGraph } from '../fixtures/peer';
 import { runRelay } from '../fixtures/running-relay';
 
@@ -81,18 +81,67 @@ describe('a peer that comes late', () => {
 });
 
 describe('the turn of a slot', () => {
-  test('forgets what is no longer kept, across a restart, and begins a new slot', async () => {
+  const a = one(slot + 1_000, [genesis], 1, 'a');
+  const two = holdfast.rotationMs * 2;
+
+  test('begins a new slot, and what is no longer kept is not served', async () => {
     let time = now();
     const relay = await runRelay({ now: () => time, sections: slots });
-    const first = await relay.peer();
-    const a = make('a').get('a');
-    if (a === undefined) throw new Error('not drawn');
-    await first.put(a);
-    time = slot + 2 * holdfast.rotationMs + 5_000;
+    await (await relay.peer()).put(a);
+    time = slot + two + 5_000;
     const later = await relay.peer();
-    const next = slot + 2 * holdfast.rotationMs;
-    const event = one(next + 1_000, [genesisOf(holdfast, next).id], 1, 'new');
+    const event = one(slot + two + 1_000, [genesisOf(holdfast, slot + two).id], 1, 'new');
     expect(await later.put(event)).toEqual({ type: 'has', inserted: true });
     expect(await later.ask({ ask: 'tips', slot })).toMatchObject({ tips: [] });
+  });
+
+  test('forgets by itself what is no longer kept', async () => {
+    // A clock that stands still before the turn until the event is in, so that no speed of this machine matters.
+    const time = slot + holdfast.rotationMs - 100;
+    const sections = '[peers]\nbootstrap = true\n[profile]\nretained_slots = 1\nsync_slots = 1';
+    const relay = await runRelay({ now: () => time, sections });
+    const peer = await relay.peer();
+    expect(await peer.put(a)).toEqual({ type: 'has', inserted: true });
+    time += 200;
+    await vi.waitFor(
+      () => expect(relay.log.join('')).toContain('"event":"slots forgotten","events":1'),
+      5_000,
+    );
+    expect(await peer.put(a)).toEqual({ type: 'nack', reason: 'too-old' });
+  });
+
+  test('while the relay was down is made up for at its start, and kept slots stay', async () => {
+    const first = await runRelay({ now, sections: slots });
+    const b = one(slot + holdfast.rotationMs, [genesisOf(holdfast, slot + holdfast.rotationMs).id], 1, 'b');
+    await (await first.peer()).put(a);
+    await first.running.stop();
+    const { folder } = first;
+    const second = await runRelay({ folder, now: () => slot + holdfast.rotationMs + 9_000, sections: slots });
+    const peer = await second.peer();
+    expect(await peer.put(a)).toEqual({ type: 'has', inserted: false });
+    expect(await peer.put(b)).toEqual({ type: 'has', inserted: true });
+    await second.running.stop();
+    const third = await runRelay({ folder, now: () => slot + two + 9_000, sections: slots });
+    const last = await third.peer();
+    expect(await last.put(a)).toEqual({ type: 'nack', reason: 'too-old' });
+    expect(await last.put(b)).toEqual({ type: 'has', inserted: false });
+  });
+});
+
+describe('a peer that puts children before their parents', () => {
+  test('is asked for them while it goes on, and every event is answered Has', async () => {
+    const relay = await runRelay({ now });
+    const graph = memoryGraph(now);
+    const events = many(150);
+    for (const event of events) await graph.put(event.bytes, noBlob, false);
+    const peer = await relay.peer({ graph });
+    const other = await relay.peer();
+    for (const event of events.toReversed()) peer.say({ say: 'put', event: event.bytes, blob: noBlob });
+    for (const event of events) {
+      const { result } = await peer.next('status', (status) => status.id === event.id);
+      expect(result.type).toBe('has');
+    }
+    await other.settle();
+    expect(new Set(other.of('put').map((put) => put.id))).toEqual(new Set(events.map((event) => event.id)));
   });
 });

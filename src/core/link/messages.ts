@@ -1,6 +1,6 @@
 import type { Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
-import { encodeWith, prefixedBytes, varIntBytes } from '../wire/codec';
+import { encodeWith } from '../wire/codec';
 import { commands } from '../wire/commands';
 import type { Header } from '../wire/event';
 import { type EventPutStatus, encodeEventPutOf, encodeEventPutStatus, writeBlob } from '../wire/event-put';
@@ -81,12 +81,6 @@ export function questionFrame(profile: NetworkProfile, question: Question): Byte
     case 'events':
       return encodeFrame(profile.magic, commands.eventReq, encodeEventReq(question.ids));
   }
-}
-
-/** Bytes of the EventPut frame of an event: what a bound on frames has to be compared with. */
-export function putFrameBytes(eventBytes: number, blobBytes: number): number {
-  const payload = eventBytes + prefixedBytes(blobBytes);
-  return 4 + prefixedBytes(commands.eventPut.length) + varIntBytes(payload) + payload;
 }
 
 /** An EventRep of events that are encoded already: the bytes that were stored, not made anew. */
