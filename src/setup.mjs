@@ -3,8 +3,17 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Top level of the repository. */
-export const root = fileURLToPath(new URL('..', import.meta.url));
+/** Top level of the repository, also for a program that was built from this file and lies deeper. */
+export const root = topLevel(dirname(fileURLToPath(import.meta.url)));
+
+/**
+ * @param {string} folder
+ * @returns {string}
+ */
+function topLevel(folder) {
+  const above = dirname(folder);
+  return existsSync(join(folder, 'package.json')) || above === folder ? folder : topLevel(above);
+}
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
 const running = new Set();

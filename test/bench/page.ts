@@ -1,0 +1,165 @@
+import { toHex } from '../../src/core/ids';
+import { type Caller, DoorStore, newRequest } from '../../src/store/doors/door';
+import { listenLooks } from '../../src/store/doors/looks';
+import { MessageDoor } from '../../src/store/doors/message-door';
+import { type BenchMessage, type BenchTask, type RawPut, rawPutCall } from './protocol';
+
+/**
+ * Runs inside a page of the bench: the app's own clients of the store, timed from the call to its answer. Everything
+ * exported is called from outside, by name.
+ */
+
+const caller: Caller = {
+  build: 'bench',
+  randomBytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+};
+const door = new MessageDoor(navigator.serviceWorker, navigator.locks, caller);
+const store = new DoorStore(door, caller);
+const hex = () => toHex(caller.randomBytes(16));
+const nonce = () => caller.randomBytes(12);
+/** As in the app, every page hears the signals. */
+listenLooks(() => undefined);
+
+/** Text of a message whose sealed body is about 1 kB. */
+const text = 'Holdfast '.repeat(108).slice(0, 965);
+const place = { account: hex(), conversation: hex() };
+const account = (relays: readonly string[] = []) => ({
+  account: place.account,
+  profile: 'holdfast',
+  nick: 'ana',
+  relays,
+  now: Date.now(),
+  nonce: nonce(),
+});
+const channel = () => ({ ...place, name: '#bench', now: Date.now(), nonce: nonce() });
+const message = (command = hex()) => ({
+  ...place,
+  command,
+  profile: 'holdfast',
+  body: { nick: 'ana', channel: '#bench', text },
+  now: Date.now(),
+  nonce: nonce(),
+});
+
+/** Registers the bench's worker and waits until this page is under its control. */
+export async function connect(): Promise<void> {
+  await navigator.serviceWorker.register('/bench/sw.js', { scope: '/bench/' });
+  while (navigator.serviceWorker.controller === null) await new Promise((over) => setTimeout(over, 10));
+}
+
+/** Makes account and channel. */
+export async function arrive(): Promise<void> {
+  await store.transact('createAccount', account());
+  await store.transact('joinChannel', channel());
+}
+
+/** Serial enqueues through the door, ms each. */
+export function enqueues(count: number): Promise<number[]> {
+  return timed(count, enqueue);
+}
+
+async function enqueue(): Promise<void> {
+  const { outcome } = await store.transact('enqueue', message());
+  if (outcome.kind !== 'queued') throw new Error(outcome.kind);
+}
+
+let rawId = 0;
+
+/** Serial raw puts through the same door, ms each. */
+export function rawPuts(count: number, bytes: number): Promise<number[]> {
+  const body = caller.randomBytes(bytes);
+  return timed(count, async () => {
+    rawId += 1;
+    const request = newRequest(caller, rawPutCall, { id: rawId, body } satisfies RawPut);
+    const answer = await door.call(request, Date.now() + 5_000);
+    if ('err' in answer) throw new Error(answer.err);
+  });
+}
+
+/** Serial greetings, which the door answers without the store, ms each. */
+export function hellos(count: number): Promise<number[]> {
+  return timed(count, () => store.hello());
+}
+
+/** Enqueues so many at once; ms until all are answered. */
+export async function burst(count: number): Promise<number> {
+  const from = performance.now();
+  await Promise.all(Array.from({ length: count }, enqueue));
+  return performance.now() - from;
+}
+
+/** Enqueues inside the worker, without a door, ms each. */
+export function inner(count: number): Promise<number[]> {
+  return inside({ task: 'enqueue', all: Array.from({ length: count }, () => message()) });
+}
+
+/** Raw puts inside the worker, ms each. */
+export function innerRaw(count: number, bytes: number): Promise<number[]> {
+  return inside({ task: 'raw', count, bytes });
+}
+
+/** Fills another database with queued messages. */
+export function fill(database: string, count: number): Promise<void> {
+  const first = { account: account(), channel: channel(), message: message() };
+  return inside({ task: 'fill', database, count, ...first });
+}
+
+/** Reads of the head of such a database inside the worker, ms each. */
+export function heads(database: string, count: number): Promise<number[]> {
+  return inside({ task: 'heads', database, account: place.account, count });
+}
+
+async function timed(count: number, call: () => Promise<unknown>): Promise<number[]> {
+  const samples: number[] = [];
+  for (let nth = 0; nth < count; nth++) {
+    const from = performance.now();
+    await call();
+    samples.push(performance.now() - from);
+  }
+  return samples;
+}
+
+function inside<T>(bench: BenchTask): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = ({ data }: MessageEvent<{ answer: T } | { error: string }>) => {
+      port1.close();
+      if ('error' in data) reject(new Error(data.error));
+      else resolve(data.answer);
+    };
+    navigator.serviceWorker.controller?.postMessage({ bench } satisfies BenchMessage, [port2]);
+  });
+}
+
+/** In a page of the app: queues so many messages while the account knows no relay. */
+export async function queue(count: number): Promise<void> {
+  await arrive();
+  await Promise.all(Array.from({ length: count }, enqueue));
+}
+
+/**
+ * Names the relay and waits until the lane is empty. Gives when each message was accepted, ms after the relay was
+ * named, in the order of the lane.
+ */
+export async function drain(relay: string, patienceMs: number): Promise<number[]> {
+  const from = Date.now();
+  await store.transact('addRelay', { account: place.account, url: relay, now: from });
+  for (;;) {
+    const { waiting } = await store.read('overview', {});
+    if (waiting === 0) break;
+    if (Date.now() > from + patienceMs) throw new Error(`${waiting} messages still wait`);
+    await new Promise((over) => setTimeout(over, 100));
+  }
+  const times: number[] = [];
+  let before: number | undefined;
+  for (;;) {
+    const args = { ...place, limit: 100, ...(before === undefined ? {} : { before }) };
+    const page = await store.read('timeline', args);
+    const accepted = page.messages.map(({ operation }) =>
+      operation?.intents.find((intent) => intent.state === 'accepted'),
+    );
+    times.unshift(...accepted.flatMap((intent) => (intent === undefined ? [] : [intent.at - from])));
+    before = page.messages[0]?.seq;
+    if (before === undefined) return times;
+  }
+}
