@@ -97,7 +97,7 @@ describe('the turn of a slot', () => {
 
   test('forgets by itself what is no longer kept', async () => {
     // A clock that stands still before the turn until the event is in, so that no speed of this machine matters.
-    const time = slot + holdfast.rotationMs - 100;
+    let time = slot + holdfast.rotationMs - 100;
     const sections = '[peers]\nbootstrap = true\n[profile]\nretained_slots = 1\nsync_slots = 1';
     const relay = await runRelay({ now: () => time, sections });
     const peer = await relay.peer();
