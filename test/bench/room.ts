@@ -36,7 +36,7 @@ export class Room {
     cpSync(builtApp, folder, { recursive: true });
     writeFileSync(join(folder, 'bench/index.html'), '<!doctype html>\n<title>bench</title>\n');
     const config = join(root, 'test/bench', './build.config.ts');
-    const env = { ...process.env, HOLDFAST_BENCH_OUT: join(folder, 'bench') };
+    const env = { ...process.env, NODE_ENV: 'production', HOLDFAST_BENCH_OUT: join(folder, 'bench') };
     const code = await runInstalled('vite/bin/vite.js', ['build', '--config', config], {
       env,
       quietly: true,
