@@ -51,7 +51,6 @@ export class Delivery {
     private readonly term: number,
     private readonly situation: DeliverySituation,
     private readonly carryOut: (effects: readonly Effect[]) => void,
-    private readonly onFenced: () => void,
   ) {}
 
   /** Something changed: look at the head again. Any number of calls make one look at a time (BL-05). */
@@ -211,8 +210,8 @@ export class Delivery {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.ports.observer.note('store-refused', { kind: error.kind });
-      if (error.kind === 'fenced') this.onFenced();
-      else this.#pause(error.kind);
+      // A fenced engine has been stopped: its ports have told it.
+      if (error.kind !== 'fenced') this.#pause(error.kind);
       return undefined;
     }
   }

@@ -1,7 +1,6 @@
 import type { Effect } from '../core/effects';
 import { StoreError } from '../core/errors';
-import { oldestRetained } from '../core/graph/slots';
-import type { AccountId, ConversationId, EventId, Slot } from '../core/ids';
+import type { AccountId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
 import type { Overview } from '../core/transactions/reads';
@@ -11,11 +10,12 @@ import { minPeersOf, type NetworkProfile, profileOf, slotOf } from '../core/wire
 import { featuresOf } from '../core/wire/version';
 import { CatchUp } from './catch-up';
 import { Delivery } from './delivery';
+import { fenceWatched } from './fence';
 import { Gossip } from './gossip';
 import { Hearing } from './hearing';
 import type { LinkEvent, Ports } from './ports';
 import { RelayPeer, type RelayState } from './relay-peer';
-import { scanChannels } from './scan';
+import { Scanner } from './scan';
 
 /** What the screen may know of the engine. Built from transport and policy; it says nothing of acceptance. */
 export interface EngineStatus {
@@ -51,6 +51,7 @@ interface Working {
   readonly gossip: Gossip;
   readonly hearing: Hearing;
   readonly catchUp: CatchUp;
+  readonly scanner: Scanner;
 }
 
 const resyncMs = 15 * 60_000;
@@ -74,14 +75,24 @@ export class Engine {
   #pruning = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
 
-  constructor(
-    private readonly ports: Ports,
-    private readonly birth: EngineBirth,
-  ) {}
+  #onReplaced: () => void = () => undefined;
+  private readonly ports: Ports;
 
-  /** Begins its reign and starts working. Resolves once the term is durable. */
-  async start(onStatus: (status: EngineStatus) => void): Promise<void> {
+  constructor(
+    ports: Ports,
+    private readonly birth: EngineBirth,
+  ) {
+    this.ports = fenceWatched(ports, () => this.#onFenced());
+  }
+
+  /**
+   * Begins its reign and starts working. Resolves once the term is durable. `onReplaced` is called once when the
+   * store has seen a newer engine and this one has stopped: a realm that still holds the engine's lock then begins
+   * another one, since a late copy of a call can begin an engine that is dead.
+   */
+  async start(onStatus: (status: EngineStatus) => void, onReplaced?: () => void): Promise<void> {
     this.#onStatus = onStatus;
+    this.#onReplaced = onReplaced ?? this.#onReplaced;
     const begun = await this.ports.store.transact('beginEngine', { engine: this.birth.id });
     this.#term = begun.outcome.term;
     this.ports.links.listen((event) => this.#onLink(event));
@@ -98,6 +109,7 @@ export class Engine {
   stop(): void {
     this.#stopped = true;
     this.#working?.delivery.stop();
+    this.#working?.scanner.stop();
     for (const peer of this.#peers.values()) peer.stop();
     this.#peers.clear();
     for (const name of ['rotation', 'resync', 'reload']) this.ports.clock.clear(name);
@@ -165,7 +177,7 @@ export class Engine {
       overview.relays.map((row) => row.url),
     );
     working.delivery.look();
-    if (fresh.length > 0) await this.#scan(working, fresh);
+    working.scanner.look(fresh);
     this.#tell();
   }
 
@@ -185,7 +197,6 @@ export class Engine {
         changed: () => this.#tell(),
       },
       carryOut,
-      () => this.#onFenced(),
     );
     const gossip: Gossip = new Gossip(this.ports, account, profile, this.#term, hearing, {
       now: () => this.#now(),
@@ -195,7 +206,10 @@ export class Engine {
       acknowledged: (next) => delivery.acknowledged(next),
       parents: (peer, slot, ids) => catchUp.parents(peer, slot, ids),
       drop: (peer) => this.#drop(peer),
+      missed: (channels) => scanner.look(channels),
     });
+    const scanned = { account, profile, hearing };
+    const scanner = new Scanner(this.ports, scanned, this.#term, () => this.#now());
     const catchUp: CatchUp = new CatchUp(this.ports, account, profile, {
       now: () => this.#now(),
       take: (slot, events) => gossip.take(slot, events),
@@ -204,7 +218,7 @@ export class Engine {
     });
     this.#armRotation(profile);
     this.#armResync();
-    return { account, profile, delivery, gossip, hearing, catchUp };
+    return { account, profile, delivery, gossip, hearing, catchUp, scanner };
   }
 
   #follow(profile: NetworkProfile, urls: readonly string[]): void {
@@ -314,19 +328,15 @@ export class Engine {
   }
 
   #onFenced(): void {
+    if (this.#stopped) return;
     this.ports.observer.note('fenced', { term: this.#term });
     this.stop();
+    this.#onReplaced();
   }
 
   #drop(peer: RelayPeer): void {
     this.#answered.delete(peer);
     peer.drop();
-  }
-
-  async #scan(working: Working, fresh: readonly ConversationId[]): Promise<void> {
-    const oldest = oldestRetained(working.profile, this.#now(), limits.clientSlotsRetained);
-    const slots = { oldest, current: slotOf(working.profile, this.#now()) };
-    await scanChannels(this.ports, working, slots, fresh, () => this.#now(), this.#term);
   }
 
   /** A new slot: peers are asked for its tips, so that events can be made in it. */

@@ -1,8 +1,7 @@
 import type { Effect } from '../core/effects';
-import { StoreError } from '../core/errors';
 import type { FetchedEvent } from '../core/graph/fetched';
 import type { TakenIn } from '../core/graph/sync';
-import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
+import type { AccountId, Bytes, ConversationId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
 import type { MakingArgs } from '../core/transactions/materialise';
@@ -14,6 +13,7 @@ import type { NetworkProfile } from '../core/wire/profile';
 import type { Hearing } from './hearing';
 import type { Ports } from './ports';
 import type { RelayPeer } from './relay-peer';
+import { WorkLine } from './work-line';
 
 /** What gossip needs from the rest of the engine. */
 export interface GossipOwner {
@@ -21,6 +21,8 @@ export interface GossipOwner {
   synced(): boolean;
   making(): MakingArgs | undefined;
   carryOut(effects: readonly Effect[]): void;
+  /** These channels may have missed an event that was under way when they came. */
+  missed(channels: readonly ConversationId[]): void;
   /** The head left the lane by what was received. */
   acknowledged(next: { readonly kind: string } | undefined): void;
   /** Fetches what an event stands on; true when it is all here. */
@@ -40,9 +42,13 @@ const waitingMax = 256;
 
 /** The receiving side: events of peers into the graph, their questions out of it. */
 export class Gossip {
-  readonly #waiting: (() => Promise<void>)[] = [];
+  /**
+   * Events and questions wait apart: an event may have to wait for the peer's answers, and the peer for ours. In one
+   * line each side would wait for the other.
+   */
+  readonly #puts: WorkLine;
+  readonly #questions: WorkLine;
   readonly #policing = new WeakMap<RelayPeer, Policing>();
-  #running = false;
 
   constructor(
     private readonly ports: Ports,
@@ -51,16 +57,20 @@ export class Gossip {
     private readonly term: number,
     private readonly hearing: Hearing,
     private readonly owner: GossipOwner,
-  ) {}
+  ) {
+    const refused = (kind: string): void => this.ports.observer.note('store-refused', { kind });
+    this.#puts = new WorkLine(refused);
+    this.#questions = new WorkLine(refused);
+  }
 
-  /** A message of a ready session. One thing is done at a time, in the order in which it came. */
+  /** A message of a ready session. One event, and one question, is handled at a time, as they came. */
   onMessage(peer: RelayPeer, event: SessionEvent): void {
-    if (this.#waiting.length >= waitingMax) {
+    const line = event.type === 'put' ? this.#puts : this.#questions;
+    if (line.length >= waitingMax) {
       if (event.type === 'put') this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
       return;
     }
-    this.#waiting.push(() => this.#handle(peer, event));
-    if (!this.#running) void this.#drain();
+    line.push(() => this.#handle(peer, event));
   }
 
   /** Fetched events into the graph, with the messages in them and what they acknowledge. */
@@ -71,11 +81,9 @@ export class Gossip {
       const message = this.hearing.hear(id, one.event);
       if (message !== undefined) heard.push(message);
     }
-    const { outcome, effects } = await this.ports.store.transact(
-      'receiveFetched',
-      { ...this.#receiving(), slot, events, heard },
-      this.term,
-    );
+    const args = { ...this.#receiving(), slot, events, heard };
+    const call = () => this.ports.store.transact('receiveFetched', args, this.term);
+    const { outcome, effects } = await this.#listening(call);
     this.owner.carryOut(effects);
     if (outcome.acknowledged !== undefined) this.owner.acknowledged(outcome.acknowledged.next);
     return outcome;
@@ -98,19 +106,15 @@ export class Gossip {
     return next === undefined ? base : { ...base, next };
   }
 
-  async #drain(): Promise<void> {
-    this.#running = true;
-    for (;;) {
-      const work = this.#waiting.shift();
-      if (work === undefined) break;
-      try {
-        await work();
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.ports.observer.note('store-refused', { kind: error.kind });
-      }
+  /** Runs a call that carries what was heard; channels that came meanwhile must hear it too. */
+  async #listening<T>(call: () => Promise<T>): Promise<T> {
+    const { version } = this.hearing;
+    try {
+      return await call();
+    } finally {
+      const fresh = this.hearing.freshSince(version);
+      if (fresh.length > 0) this.owner.missed(fresh);
     }
-    this.#running = false;
   }
 
   async #handle(peer: RelayPeer, event: SessionEvent): Promise<void> {
@@ -154,7 +158,8 @@ export class Gossip {
       flooded: this.#isFlooded(peer),
       ...(heard === undefined ? {} : { heard }),
     };
-    const { outcome, effects } = await this.ports.store.transact('receive', args, this.term);
+    const call = () => this.ports.store.transact('receive', args, this.term);
+    const { outcome, effects } = await this.#listening(call);
     this.owner.carryOut(effects);
     if (outcome.acknowledged !== undefined) this.owner.acknowledged(outcome.acknowledged.next);
     return outcome;

@@ -11,6 +11,8 @@ interface Ear {
   readonly conversation: ConversationId;
   readonly name: string;
   readonly key?: ChannelKey;
+  /** The version of the list it came with. */
+  readonly since: number;
 }
 
 const logicalDigits = 32;
@@ -18,14 +20,23 @@ const logicalDigits = 32;
 /** Listens for the channels we are in: turns an event's content into a message of a conversation, or nothing. */
 export class Hearing {
   #ears: readonly Ear[] = [];
+  /** Raised whenever channels come: what was heard with an older list may have missed something. */
+  version = 0;
 
   constructor(private readonly profile: NetworkProfile) {}
 
   /** Takes the channels as they are now; answers those that were not there before. */
   update(conversations: readonly OpenedConversation[]): readonly ConversationId[] {
     const before = new Map(this.#ears.map((ear) => [ear.conversation, ear]));
-    this.#ears = conversations.map((one) => before.get(one.conversation) ?? earOf(one));
-    return this.#ears.filter((ear) => !before.has(ear.conversation)).map((ear) => ear.conversation);
+    const version = this.version + 1;
+    this.#ears = conversations.map((one) => before.get(one.conversation) ?? earOf(one, version));
+    if (this.#ears.some((ear) => ear.since === version)) this.version = version;
+    return this.freshSince(version - 1);
+  }
+
+  /** Channels that came after a version of the list. */
+  freshSince(version: number): readonly ConversationId[] {
+    return this.#ears.filter((ear) => ear.since > version).map((ear) => ear.conversation);
   }
 
   /** What the event says in one of our channels. The bytes have passed the link's decoder. */
@@ -47,8 +58,8 @@ export class Hearing {
   }
 }
 
-function earOf(one: OpenedConversation): Ear {
-  const ear = { conversation: one.conversation, name: one.name };
+function earOf(one: OpenedConversation, since: number): Ear {
+  const ear = { conversation: one.conversation, name: one.name, since };
   return one.secret === undefined ? ear : { ...ear, key: channelKey(one.secret) };
 }
 

@@ -1,7 +1,9 @@
 import { StoreError } from '../core/errors';
+import { oldestRetained } from '../core/graph/slots';
 import type { AccountId, ConversationId, Slot } from '../core/ids';
+import { limits } from '../core/limits';
 import type { Heard } from '../core/transactions/receive';
-import type { NetworkProfile } from '../core/wire/profile';
+import { type NetworkProfile, slotOf } from '../core/wire/profile';
 import type { Hearing } from './hearing';
 import type { Ports } from './ports';
 
@@ -14,54 +16,82 @@ export interface Scanned {
   readonly hearing: Hearing;
 }
 
-/**
- * Brings what the graph already holds of newly joined channels into their conversations, oldest slot first. A store
- * that fails in between leaves the rest for the next start: messages that are there already are passed over.
- */
-export async function scanChannels(
-  ports: Ports,
-  scanned: Scanned,
-  slots: { readonly oldest: Slot; readonly current: Slot },
-  channels: readonly ConversationId[],
-  now: () => number,
-  term: number,
-): Promise<void> {
-  try {
-    for (let slot = slots.oldest; slot <= slots.current; slot += scanned.profile.rotationMs) {
-      await scanSlot(ports, scanned, slot, channels, now, term);
-    }
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    ports.observer.note('scan-stopped', { kind: error.kind });
-  }
-}
+const retryMs = 1_000;
 
-async function scanSlot(
-  ports: Ports,
-  scanned: Scanned,
-  slot: Slot,
-  channels: readonly ConversationId[],
-  now: () => number,
-  term: number,
-): Promise<void> {
-  let fromLayer = 0;
-  for (;;) {
-    const args = { account: scanned.account, slot, fromLayer, limit: pageEvents };
-    const page = await ports.store.read('graphPage', args);
-    const heard: Heard[] = [];
-    for (const one of page) {
-      if (one.own) continue;
-      for (const channel of channels) {
-        const message = scanned.hearing.hear(one.id, one.event, channel);
-        if (message !== undefined) heard.push(message);
+/**
+ * Brings what the graph already holds of newly joined channels into their conversations, oldest slot first. Messages
+ * that are there already are passed over; a store that fails in between is asked again, from the start.
+ */
+export class Scanner {
+  readonly #channels = new Set<ConversationId>();
+  #scanning = false;
+  #stopped = false;
+
+  constructor(
+    private readonly ports: Ports,
+    private readonly scanned: Scanned,
+    private readonly term: number,
+    private readonly now: () => number,
+  ) {}
+
+  /** Looks through the kept events for these channels, as often as it takes. */
+  look(channels: readonly ConversationId[]): void {
+    for (const channel of channels) this.#channels.add(channel);
+    if (!this.#scanning) void this.#run();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.ports.clock.clear('scan');
+  }
+
+  async #run(): Promise<void> {
+    this.#scanning = true;
+    while (this.#channels.size > 0 && !this.#stopped) {
+      const channels = [...this.#channels];
+      this.#channels.clear();
+      if (await this.#scan(channels)) continue;
+      for (const channel of channels) this.#channels.add(channel);
+      if (!this.#stopped) this.ports.clock.set('scan', this.ports.clock.now() + retryMs, () => this.look([]));
+      break;
+    }
+    this.#scanning = false;
+  }
+
+  async #scan(channels: readonly ConversationId[]): Promise<boolean> {
+    const { profile } = this.scanned;
+    const current = slotOf(profile, this.now());
+    let slot = oldestRetained(profile, this.now(), limits.clientSlotsRetained);
+    try {
+      for (; slot <= current; slot += profile.rotationMs) await this.#scanSlot(slot, channels);
+      return true;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.ports.observer.note('scan-stopped', { kind: error.kind });
+      return false;
+    }
+  }
+
+  async #scanSlot(slot: Slot, channels: readonly ConversationId[]): Promise<void> {
+    const { account, hearing } = this.scanned;
+    let fromLayer = 0;
+    for (;;) {
+      const page = await this.ports.store.read('graphPage', { account, slot, fromLayer, limit: pageEvents });
+      const heard: Heard[] = [];
+      for (const one of page) {
+        if (one.own) continue;
+        for (const channel of channels) {
+          const message = hearing.hear(one.id, one.event, channel);
+          if (message !== undefined) heard.push(message);
+        }
       }
+      if (heard.length > 0) {
+        const scan = { account, heard, now: this.now(), seed: this.ports.random.bytes(32) };
+        await this.ports.store.transact('scanChannel', scan, this.term);
+      }
+      const last = page.at(-1);
+      if (last === undefined || page.length < pageEvents) return;
+      fromLayer = last.layer === fromLayer ? fromLayer + 1 : last.layer;
     }
-    if (heard.length > 0) {
-      const scan = { account: scanned.account, heard, now: now(), seed: ports.random.bytes(32) };
-      await ports.store.transact('scanChannel', scan, term);
-    }
-    const last = page.at(-1);
-    if (last === undefined || page.length < pageEvents) return;
-    fromLayer = last.layer === fromLayer ? fromLayer + 1 : last.layer;
   }
 }
