@@ -70,6 +70,8 @@ export const limits = {
   /** Outbox. */
   outboxBytesMax: 268_435_456,
   outboxBytesShareOfEstimate: 0.2,
+  /** Room kept for the head's events and their ids: an outbox full of waiting messages must still be able to send. */
+  outboxHeadBytes: 65_536,
   leaseMs: 30 * second,
   backoffFirstMs: 30 * second,
   backoffRoundsMax: 5,
@@ -95,6 +97,8 @@ export const limits = {
   /** A call id may be repeated this long, and so many finished ones are remembered by a living worker. */
   callRepeatMs: 10 * minute,
   callsRememberedMax: 1_024,
+  /** Births of engines that are remembered: more than can happen while a call of one may be repeated. */
+  enginesRememberedMax: 32,
   /** A worker that does not greet in this time is taken for dead; asked again sooner at first, to lose less time. */
   helloMs: 2 * second,
   helloFirstMs: 250,
@@ -125,6 +129,10 @@ assert(
   'a walk over headers fits a script',
 );
 assert(limits.slotTipsMax >= limits.tipReplyTipsMax, 'a slot has room for as many tips as an answer');
+assert(
+  limits.outboxHeadBytes >= 2 * limits.textBytesMax + 16 * 1_024,
+  'the room for the head holds the event of the largest text, sealed, and dozens of generations',
+);
 assert(limits.leaseMs <= limits.backoffFirstMs, 'a lease ends before the next round');
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');

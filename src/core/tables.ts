@@ -40,7 +40,13 @@ export type MetaRow =
       readonly minReader: number;
     }
   /** The fencing term of the newest engine: an older one may not write. */
-  | { readonly name: 'engine'; readonly term: number; readonly engine: string };
+  | {
+      readonly name: 'engine';
+      readonly term: number;
+      readonly engine: string;
+      /** Engines before it, oldest first, so that a late copy of their calls is known. */
+      readonly before?: readonly string[];
+    };
 
 /** One identity on one network profile. Every other row belongs to exactly one account. */
 export interface AccountRow {

@@ -1,5 +1,6 @@
 import { openChannel, readable, sealChannel, sealIdentity } from '../history/records';
 import { type AccountId, type Bytes, type ConversationId, sameBytes } from '../ids';
+import { limits } from '../limits';
 import type { AccountRow, ConversationRow } from '../tables';
 import { all, type Change, decide, get, put, remove, rows, type Script } from '../transaction';
 import { dataKey, type Keys } from './keys';
@@ -161,7 +162,11 @@ export interface BeginEngineArgs {
 export function* beginEngine(args: BeginEngineArgs): Script<{ readonly term: number }> {
   const row = yield* get('meta', ['engine']);
   const newest = row?.name === 'engine' ? row : undefined;
+  const before = newest?.before ?? [];
   if (newest?.engine === args.engine) return decide({ term: newest.term });
+  // A late copy of an older engine's call must not fence the living one: it gets a term that is fenced off already.
+  if (newest !== undefined && before.includes(args.engine)) return decide({ term: newest.term - 1 });
   const term = (newest?.term ?? 0) + 1;
-  return decide({ term }, [put('meta', { name: 'engine', term, engine: args.engine })]);
+  const older = newest === undefined ? [] : [...before, newest.engine].slice(-limits.enginesRememberedMax);
+  return decide({ term }, [put('meta', { name: 'engine', term, engine: args.engine, before: older })]);
 }

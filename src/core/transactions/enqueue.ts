@@ -64,7 +64,8 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
   const body = sealOwnBody(key, args.account, args.command, args.body, args.nonce);
   const bytes = body.length + entryOverheadBytes;
   const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
-  if (counters.outboxBytes + bytes > max)
+  // The head's event needs room too, or a full outbox could never send what fills it.
+  if (counters.outboxBytes + bytes > max - limits.outboxHeadBytes)
     return decide({ kind: 'outbox-full', held: counters.outboxBytes, max });
   const seq = counters.seq + 1;
   const row: MessageRow = {

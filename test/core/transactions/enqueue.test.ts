@@ -139,7 +139,7 @@ describe('what does not fit', () => {
     expect(home.everything()).toEqual(before);
     home.restart();
     expect(home.waiting()).toEqual([1, 2, 3]);
-    home.bound(held + 10_000);
+    home.bound(held + limits.outboxHeadBytes + 10_000);
     expect(await home.enqueue(4)).toMatchObject({ kind: 'queued' });
     expect(home.waiting()).toEqual([1, 2, 3, 4]);
   });
