@@ -6,6 +6,7 @@ import { deserialize } from 'node:v8';
 import Database from 'better-sqlite3';
 import type { EventRow } from '../../src/core/tables';
 import { ensureBuilt } from '../../src/setup.mjs';
+import { Browser } from './kit/browser';
 import { Site } from './kit/site';
 import type { Tab } from './kit/tab';
 
@@ -49,7 +50,8 @@ export async function joinChannel(tab: Tab, channel: string, secret = ''): Promi
   if (secret !== '')
     await tab.type('dialog input[type=password], dialog .field:nth-of-type(2) input', secret);
   await tab.click('dialog button[type=submit]');
-  await tab.waitFor('the composer', () => document.querySelector('#composer') !== null);
+  const isOpen = () => location.hash.startsWith('#/c/') && document.querySelector('#composer') !== null;
+  await tab.waitFor('the composer', isOpen);
 }
 
 /** Writes a message and waits for its bubble: from then on the app has promised to keep it. */
@@ -124,4 +126,106 @@ export function watchMarks(tab: Tab): Promise<void> {
 /** Every mark noted since `watchMarks`, in order. */
 export function marksSeen(tab: Tab): Promise<Shown[]> {
   return tab.evaluate(() => (window as unknown as { readonly marksSeen: Shown[] }).marksSeen);
+}
+
+/** One person: the app on an origin of their own, in a browser of their own. */
+export class Person {
+  tab: Tab;
+  #browser: Browser;
+  #app: Awaited<ReturnType<typeof appFor>>;
+
+  private constructor(app: Awaited<ReturnType<typeof appFor>>, browser: Browser, tab: Tab) {
+    this.#app = app;
+    this.#browser = browser;
+    this.tab = tab;
+  }
+
+  /** Opens the app for the first time, with these relays, and gives a name. */
+  static async arrive(nick: string, relays: readonly string[]): Promise<Person> {
+    const app = await appFor(relays);
+    const browser = await Browser.launch();
+    const tab = await browser.openTab(app.site.url);
+    await start(tab, nick);
+    await browser.workers.active(`${app.site.url}/sw.js`);
+    return new Person(app, browser, tab);
+  }
+
+  get browser(): Browser {
+    return this.#browser;
+  }
+
+  get site(): Site {
+    return this.#app.site;
+  }
+
+  /** One more tab, at the place the first one is. */
+  async another(): Promise<Tab> {
+    return this.#browser.openTab(await this.tab.evaluate(() => location.href));
+  }
+
+  /** Ends the browser, by `end`, starts it again and opens the place that was open. */
+  async restart(end: 'quit' | 'kill' = 'quit'): Promise<void> {
+    const address = await this.tab.evaluate(() => location.href);
+    await this.#browser[end]();
+    await this.revive(address);
+  }
+
+  /** Starts the ended browser again at an address. */
+  async revive(address: string): Promise<void> {
+    this.#browser = await this.#browser.restart();
+    this.tab = await this.#browser.openTab(address);
+  }
+
+  async leave(): Promise<void> {
+    await this.#browser.dispose();
+    await this.#app.dispose();
+  }
+}
+
+/** Waits until a tab shows exactly these texts, in this order. */
+export async function sees(tab: Tab, lines: readonly string[]): Promise<void> {
+  const shown = (wanted: readonly string[]) => {
+    const found = [...document.querySelectorAll('.message .bubble')].map((one) => one.textContent);
+    return found.length === wanted.length && found.every((text, at) => text === wanted[at]);
+  };
+  await tab.waitFor(`the texts ${lines.join(' | ')}`, shown, lines);
+}
+
+/** Waits until every own message on the screen carries this mark, and that there are so many. */
+export async function allMarked(tab: Tab, count: number, word: string): Promise<void> {
+  const marked = (wanted: number, mark: string) => {
+    const marks = [...document.querySelectorAll<HTMLElement>('.message[data-own=true] .mark')];
+    return marks.length === wanted && marks.every((one) => one.dataset['word'] === mark);
+  };
+  await tab.waitFor(`${count} messages ${word}`, marked, count, word);
+}
+
+/** Goes to a place of the app by its fragment. */
+export async function goTo(tab: Tab, place: string): Promise<void> {
+  await tab.evaluate((hash) => {
+    location.hash = hash;
+  }, place);
+}
+
+/** Adds a relay on the Network screen, which has to be open. */
+export async function addRelay(tab: Tab, address: string): Promise<void> {
+  await retype(tab, '.add-relay input', address);
+  await tab.press('Enter');
+}
+
+/** Types a text over what stands in a field. */
+export async function retype(tab: Tab, selector: string, text: string): Promise<void> {
+  await tab.click(selector);
+  await tab.evaluate((field) => document.querySelector<HTMLInputElement>(field)?.select(), selector);
+  await tab.command('Input.insertText', { text });
+}
+
+/** Waits for a relay's state on the Network screen. */
+export async function relayIs(tab: Tab, url: string, state: string): Promise<void> {
+  const inState = (address: string, wanted: string) =>
+    [...document.querySelectorAll<HTMLElement>('.relay-line')].some(
+      (one) =>
+        one.querySelector('.address')?.textContent?.startsWith(address) && one.dataset['state'] === wanted,
+    );
+  await tab.waitFor(`${url} to be ${state}`, inState, url, state);
 }

@@ -93,7 +93,17 @@ export class Browser {
   /** Ends the browser, if it still runs, and removes its profile. */
   async dispose(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) await this.kill();
-    rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
+    // Helpers of the browser that do not name its profile may write on for a moment.
+    await until('the profile to be removed', () => removed(this.profile));
+  }
+}
+
+function removed(folder: string): boolean {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    return true;
+  } catch {
+    return false;
   }
 }
 
