@@ -193,12 +193,13 @@ function App() {
 
 /** The list and the place that is open: side by side where there is room, else one of them. */
 function Panes({ typed }: { typed: string }) {
-  const { texts, router } = useUi();
+  const { texts, router, snapshot } = useUi();
   const base = router.base.value;
   const route = router.route.value;
   const app = useRef<HTMLDivElement>(null);
   const place = 'conversation' in base ? base.conversation : base.at;
-  useFocusOnArrival(app, place);
+  const known = snapshot.value.conversations.some((one) => one.conversation === place);
+  useFocusOnArrival(app, place, known);
   const skip = (event: MouseEvent) => {
     event.preventDefault();
     const target = app.current?.querySelector<HTMLElement>('#composer, main h1, nav h1');
@@ -222,18 +223,28 @@ function Panes({ typed }: { typed: string }) {
   );
 }
 
-/** Moves the focus with the screen: to the field where there is a keyboard, else to the heading; back to the row left. */
-function useFocusOnArrival(app: { readonly current: HTMLElement | null }, place: string): void {
+/**
+ * Moves the focus with the screen: to the field where there is a keyboard, else to the heading; back to the row left.
+ * A conversation just joined is on the screen a moment before its rows are: the focus goes on when they are.
+ */
+function useFocusOnArrival(
+  app: { readonly current: HTMLElement | null },
+  place: string,
+  known: boolean,
+): void {
   const before = useRef<string>(undefined);
   useLayoutEffect(() => {
     const left = before.current;
     before.current = place;
-    const fine = window.matchMedia('(pointer: fine)').matches;
     const find = (selector: string) => app.current?.querySelector<HTMLElement>(selector);
+    const heading = find('main h1');
+    if (left === place && document.activeElement !== document.body && document.activeElement !== heading)
+      return;
     if (place === 'list') {
       if (left !== undefined) (find(`[data-conversation="${left}"]`) ?? find('nav h1'))?.focus();
-    } else if (left !== undefined || find('#composer')) {
-      ((fine ? find('#composer') : undefined) ?? find('main h1'))?.focus();
+    } else if (left !== undefined || known) {
+      const fine = window.matchMedia('(pointer: fine)').matches;
+      ((fine ? find('#composer') : undefined) ?? heading)?.focus();
     }
-  }, [place, app]);
+  }, [place, known, app]);
 }

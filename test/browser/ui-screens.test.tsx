@@ -233,7 +233,9 @@ describe('network and list', () => {
 
   test('joining checks name and secret, then opens the channel', async () => {
     const joined: string[] = [];
-    const { root } = await mount(ready(), '#/', {
+    const before = ready();
+    const unknown = before.conversations.filter((one) => one.conversation !== reef);
+    const { root, snapshot } = await mount({ ...before, conversations: unknown }, '#/', {
       join: async (name, secret) => {
         joined.push(`${name} ${secret}`);
         return { conversation: reef };
@@ -256,6 +258,10 @@ describe('network and list', () => {
     await expect.poll(() => joined).toEqual([`#reef ${'1'.repeat(32)}`]);
     await expect.poll(() => location.hash).toBe(`#/c/${reef}`);
     expect(document.querySelector('dialog')).toBeNull();
+    // Its rows come a moment later; then the focus is in its field, ready to write.
+    expect(root.querySelector('#composer')).toBeNull();
+    snapshot.value = ready();
+    await expect.poll(() => document.activeElement?.id).toBe('composer');
   });
 
   test('while its rows are being read a conversation claims nothing about them, and opens at the unread line', async () => {

@@ -23,7 +23,7 @@ export function Conversation({ conversation }: { conversation: ConversationId })
           <h1 tabIndex={-1}>{texts.conversations}</h1>
         </Bar>
         <Strip />
-        <p class="page quiet">{texts.unknownConversation}</p>
+        <p class="page quiet late">{texts.unknownConversation}</p>
       </>
     );
   }

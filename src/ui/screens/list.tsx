@@ -116,13 +116,13 @@ function ConversationRow({ one, current }: { one: ConversationView; current: boo
             <>
               <b class="draft-word">{texts.draft}</b> <bdi>{one.draft.slice(0, 200)}</bdi>
             </>
+          ) : one.last ? (
+            <>
+              {one.last.own ? texts.you : <Name name={one.last.nick} />}:{' '}
+              <bdi>{one.last.text.slice(0, 200)}</bdi>
+            </>
           ) : (
-            one.last && (
-              <>
-                {one.last.own ? texts.you : <Name name={one.last.nick} />}:{' '}
-                <bdi>{one.last.text.slice(0, 200)}</bdi>
-              </>
-            )
+            texts.emptyTitle
           )}
         </span>
         {one.unread > 0 && <span class="count">{one.unread}</span>}
