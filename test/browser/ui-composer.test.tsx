@@ -66,7 +66,7 @@ describe('the message field', () => {
     await painted();
     expect(field().value).toBe('hello');
     expect(sendButton().getAttribute('aria-busy')).toBe('true');
-    expect(root.querySelector('.ring')).not.toBeNull();
+    expect(root.querySelector('.send-ring')).not.toBeNull();
     type(field(), 'hello and more');
     sends[0]?.answer();
     await expect.poll(() => field().value).toBe('and more');

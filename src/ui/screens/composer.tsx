@@ -83,7 +83,7 @@ function SendButton({ over, empty, storing }: { over: number; empty: boolean; st
       aria-busy={storing}
     >
       <Icon name="send" />
-      {storing && <span class="ring" />}
+      {storing && <span class="send-ring" />}
     </button>
   );
 }
