@@ -140,10 +140,14 @@ export class Person {
     this.tab = tab;
   }
 
-  /** Opens the app for the first time, with these relays, and gives a name. */
-  static async arrive(nick: string, relays: readonly string[]): Promise<Person> {
+  /** Opens the app for the first time, with these relays, and gives a name. `flags` are the browser's. */
+  static async arrive(
+    nick: string,
+    relays: readonly string[],
+    flags: readonly string[] = [],
+  ): Promise<Person> {
     const app = await appFor(relays);
-    const browser = await Browser.launch();
+    const browser = await Browser.launch({ flags });
     const tab = await browser.openTab(app.site.url);
     await start(tab, nick);
     await browser.workers.active(`${app.site.url}/sw.js`);
@@ -163,16 +167,12 @@ export class Person {
     return this.#browser.openTab(await this.tab.evaluate(() => location.href));
   }
 
-  /** Ends the browser, by `end`, starts it again and opens the place that was open. */
-  async restart(end: 'quit' | 'kill' = 'quit'): Promise<void> {
+  /** Ends the browser, by `end`, starts it again and opens the place that was open; `before` comes before that. */
+  async restart(end: 'quit' | 'kill' = 'quit', before?: (blank: Tab) => Promise<unknown>): Promise<void> {
     const address = await this.tab.evaluate(() => location.href);
     await this.#browser[end]();
-    await this.revive(address);
-  }
-
-  /** Starts the ended browser again at an address. */
-  async revive(address: string): Promise<void> {
     this.#browser = await this.#browser.restart();
+    if (before !== undefined) await before(await this.#browser.openTab('data:text/html,'));
     this.tab = await this.#browser.openTab(address);
   }
 
