@@ -177,6 +177,11 @@ describe('a peer that does not keep its word', () => {
       'incomplete',
     ],
     [
+      'gives children and never their parents',
+      (answer) => (answer.got === 'headers' ? { ...answer, headers: answer.headers.slice(1) } : answer),
+      'incomplete',
+    ],
+    [
       'gives no events',
       (answer) => (answer.got === 'events' ? { ...answer, events: [] } : answer),
       'incomplete',
