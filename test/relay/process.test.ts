@@ -107,4 +107,14 @@ describe('a relay that cannot start', () => {
     expect(ended.code).toBe(code);
     expect(JSON.parse(ended.error)).toMatchObject({ event: 'not started', ...detail });
   });
+
+  test('on a port that is taken ends, and the other goes on', async () => {
+    const relay = await started();
+    const ended = await run(`[relay]\nlisten = "127.0.0.1:${relay.port}"\nstore = "x.sqlite"\n`);
+    expect(ended.code).toBe(1);
+    expect(JSON.parse(ended.error)).toMatchObject({ event: 'not started', at: 'start' });
+    const peer = await TestPeer.connect(relay.url);
+    await peer.settle();
+    peer.close();
+  });
 });
