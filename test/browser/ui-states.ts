@@ -63,6 +63,7 @@ const network: NetworkView = {
 };
 
 const day = 24 * 60 * minute;
+const { text: _unreadable, ...unreadable } = message(8, { nick: 'Bo', at: now - 8 * minute });
 const talk: readonly MessageView[] = [
   message(1, { at: now - day - 40 * minute, text: 'Has anyone seen the spare line from the small boat?' }),
   ownMessage(2, 'It is on the second hook, left of the door.', now - day - 38 * minute, mark('accepted')),
@@ -79,7 +80,7 @@ const talk: readonly MessageView[] = [
   }),
   ownMessage(6, 'Then I take it.', now - 12 * minute, mark('accepted')),
   ownMessage(7, 'Two of us, no bicycles.', now - 11 * minute, mark('accepted')),
-  message(8, { nick: 'Bo', at: now - 8 * minute, text: undefined } as Partial<MessageView>),
+  unreadable,
   message(9, { nick: 'مارية', at: now - 6 * minute, text: 'أراكم على الرصيف.' }),
   ownMessage(
     10,
@@ -192,6 +193,7 @@ export function firstRun(): Snapshot {
 
 const held = mark('on-hold', { reason: 'too-large', place: 1 });
 const base = ready();
+const { timeline: _open, ...closed } = base;
 const timeline = base.timeline ?? {
   conversation: harbour,
   name: '',
@@ -209,7 +211,7 @@ export const gallery: Readonly<Record<string, { readonly snapshot: Snapshot; rea
     hash: '#/',
   },
   unavailable: { snapshot: ready({ phase: 'unavailable', trouble: 'QuotaExceededError' }), hash: '#/' },
-  empty: { snapshot: ready({ conversations: [], timeline: undefined } as Partial<Snapshot>), hash: '#/' },
+  empty: { snapshot: { ...closed, conversations: [] }, hash: '#/' },
   list: { snapshot: ready(), hash: '#/' },
   talk: { snapshot: ready(), hash: `#/c/${harbour}` },
   silent: {

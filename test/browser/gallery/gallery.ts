@@ -2,6 +2,7 @@ import { renderApp } from '../../../src/ui/app';
 import { commands, gallery, shown } from '../ui-states';
 
 /** Draws the state the address asks for: `?state=talk&language=de`. */
+document.body.dataset['states'] = Object.keys(gallery).join();
 const asked = new URLSearchParams(location.search);
 const state = gallery[asked.get('state') ?? 'talk'];
 const root = document.querySelector<HTMLElement>('#app');

@@ -11,7 +11,8 @@ const wanted = [
   { name: 'maskable-512.png', source: 'icon-maskable.svg', size: 512 },
   { name: 'apple-touch-icon.png', source: 'icon-maskable.svg', size: 180 },
 ];
-const browser = await chromium.launch({ executablePath: findChromium(), args: chromiumFlags() });
+const executablePath = findChromium();
+const browser = await chromium.launch({ ...(executablePath && { executablePath }), args: chromiumFlags() });
 for (const { name, source, size } of wanted) {
   const page = await browser.newPage({ viewport: { width: size, height: size } });
   const picture = readFileSync(`${folder}${source}`).toString('base64');

@@ -117,7 +117,8 @@ describe('folding', () => {
 
   test('one endless line is folded too, and no character is cut in half', () => {
     expect(folded('x'.repeat(3_000))?.length).toBe(1_400);
-    expect(folded(`x${'😀'.repeat(2_000)}`)?.isWellFormed()).toBe(true);
+    // encodeURIComponent refuses half a character.
+    expect(() => encodeURIComponent(folded(`x${'😀'.repeat(2_000)}`) ?? '\ud83d')).not.toThrow();
     expect(folded('short')).toBeUndefined();
   });
 });
