@@ -23,6 +23,8 @@ export interface CatchUpOwner {
   /** The peer answered for the current slot: it can take own events now. */
   onCurrent(peer: RelayPeer, slot: Slot): void;
   onProgress(events: number): void;
+  /** The store did not take part: what is missing has to be asked for again soon. */
+  behind(): void;
 }
 
 /** Brings the graph to what peers have: their tips, the headers above ours, the bodies below those. */
@@ -114,6 +116,7 @@ export class CatchUp {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.ports.observer.note('store-refused', { kind: error.kind });
+      this.owner.behind();
       return undefined;
     }
   }

@@ -55,6 +55,8 @@ interface Working {
 }
 
 const resyncMs = 15 * 60_000;
+const resyncSoonMs = 5_000;
+const lookMs = 60_000;
 const reloadRetryMs = 1_000;
 
 /**
@@ -74,7 +76,6 @@ export class Engine {
   #reloadAgain = false;
   #pruning = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
-
   #onReplaced: () => void = () => undefined;
   private readonly ports: Ports;
 
@@ -97,6 +98,7 @@ export class Engine {
     this.#term = begun.outcome.term;
     this.ports.links.listen((event) => this.#onLink(event));
     this.ports.looks.listen((effect) => this.#onLook(effect));
+    this.#armLook();
     await this.reload();
   }
 
@@ -112,7 +114,7 @@ export class Engine {
     this.#working?.scanner.stop();
     for (const peer of this.#peers.values()) peer.stop();
     this.#peers.clear();
-    for (const name of ['rotation', 'resync', 'reload']) this.ports.clock.clear(name);
+    for (const name of ['rotation', 'resync', 'reload', 'look']) this.ports.clock.clear(name);
   }
 
   /** The network may be back, or a carrier is: try unreachable relays at once, and look at the head. */
@@ -207,6 +209,7 @@ export class Engine {
       parents: (peer, slot, ids) => catchUp.parents(peer, slot, ids),
       drop: (peer) => this.#drop(peer),
       missed: (channels) => scanner.look(channels),
+      behind: () => this.#armResync(resyncSoonMs),
     });
     const scanned = { account, profile, hearing };
     const scanner = new Scanner(this.ports, scanned, this.#term, () => this.#now());
@@ -215,9 +218,10 @@ export class Engine {
       take: (slot, events) => gossip.take(slot, events),
       onCurrent: (peer, slot) => this.#onCurrent(peer, slot),
       onProgress: () => this.#tell(),
+      behind: () => this.#armResync(resyncSoonMs),
     });
     this.#armRotation(profile);
-    this.#armResync();
+    this.#armResync(resyncMs);
     return { account, profile, delivery, gossip, hearing, catchUp, scanner };
   }
 
@@ -352,10 +356,20 @@ export class Engine {
   }
 
   /** Gaps in mid-history are repaired now and then, though the newest tips are known. */
-  #armResync(): void {
-    this.ports.clock.set('resync', this.ports.clock.now() + resyncMs, () => {
+  #armResync(inMs: number): void {
+    if (this.#stopped) return;
+    this.ports.clock.set('resync', this.ports.clock.now() + inMs, () => {
       for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.withPeer(peer);
-      this.#armResync();
+      this.#armResync(resyncMs);
+    });
+  }
+
+  /** A look signal may be lost: then the store is read all the same, only later. */
+  #armLook(): void {
+    if (this.#stopped) return;
+    this.ports.clock.set('look', this.ports.clock.now() + lookMs, () => {
+      void this.reload();
+      this.#armLook();
     });
   }
 

@@ -25,6 +25,8 @@ export interface GossipOwner {
   missed(channels: readonly ConversationId[]): void;
   /** The head left the lane by what was received. */
   acknowledged(next: { readonly kind: string } | undefined): void;
+  /** An event of a peer could not be taken in, and nobody sends it again by itself: what peers have is asked for soon. */
+  behind(): void;
   /** Fetches what an event stands on; true when it is all here. */
   parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<boolean>;
   /** The peer broke the rules too often. */
@@ -67,8 +69,9 @@ export class Gossip {
   onMessage(peer: RelayPeer, event: SessionEvent): void {
     const line = event.type === 'put' ? this.#puts : this.#questions;
     if (line.length >= waitingMax) {
-      if (event.type === 'put') this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
-      return;
+      if (event.type !== 'put') return;
+      this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
+      return this.owner.behind();
     }
     line.push(() => this.#handle(peer, event));
   }
@@ -143,6 +146,7 @@ export class Gossip {
     } catch (error) {
       // Not the peer's fault, so it is told to try again rather than left without an answer (EG-07).
       this.#say(peer, put.id, { type: 'nack', reason: 'busy' });
+      this.owner.behind();
       throw error;
     }
     this.#answer(peer, put.id, outcome);
@@ -177,6 +181,7 @@ export class Gossip {
         if (verdict.strike) this.#strike(peer);
         return;
       case 'missing':
+        this.owner.behind();
         return this.#say(peer, id, { type: 'nack', reason: 'busy' });
       case 'silent':
         return this.owner.drop(peer);
