@@ -75,6 +75,7 @@ export class Engine {
   #reloading: Promise<void> | undefined;
   #reloadAgain = false;
   #pruning = false;
+  #resyncIsSoon = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
   #onReplaced: () => void = () => undefined;
   private readonly ports: Ports;
@@ -209,7 +210,7 @@ export class Engine {
       parents: (peer, slot, ids) => catchUp.parents(peer, slot, ids),
       drop: (peer) => this.#drop(peer),
       missed: (channels) => scanner.look(channels),
-      behind: () => this.#armResync(resyncSoonMs),
+      behind: () => this.#resyncSoon(),
     });
     const scanned = { account, profile, hearing };
     const scanner = new Scanner(this.ports, scanned, this.#term, () => this.#now());
@@ -218,7 +219,7 @@ export class Engine {
       take: (slot, events) => gossip.take(slot, events),
       onCurrent: (peer, slot) => this.#onCurrent(peer, slot),
       onProgress: () => this.#tell(),
-      behind: () => this.#armResync(resyncSoonMs),
+      behind: () => this.#resyncSoon(),
     });
     this.#armRotation(profile);
     this.#armResync(resyncMs);
@@ -359,9 +360,17 @@ export class Engine {
   #armResync(inMs: number): void {
     if (this.#stopped) return;
     this.ports.clock.set('resync', this.ports.clock.now() + inMs, () => {
+      this.#resyncIsSoon = false;
       for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.withPeer(peer);
       this.#armResync(resyncMs);
     });
+  }
+
+  /** However often it is asked for, the first one stands: a stream of late events must not put the sync off. */
+  #resyncSoon(): void {
+    if (this.#resyncIsSoon) return;
+    this.#resyncIsSoon = true;
+    this.#armResync(resyncSoonMs);
   }
 
   /** A look signal may be lost: then the store is read all the same, only later. */

@@ -178,7 +178,9 @@ export class Gossip {
       case 'nack':
         if (verdict.counted) this.#count(peer);
         this.#say(peer, id, { type: 'nack', reason: verdict.reason });
+        // What is not wrong but came too late, too early or in want of room, the peer's graph still has.
         if (verdict.strike) this.#strike(peer);
+        else this.owner.behind();
         return;
       case 'missing':
         this.owner.behind();
