@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'vitest';
+import { genesisOf, holdfast } from '../../../src/core/wire/profile';
+import { account, fresh, makingArgs, relays, slot, t0 } from '../../fixtures/account';
+import { type Made, noBlob, one } from '../../fixtures/graph-world';
+import { Home } from '../../fixtures/home';
+
+const genesis = genesisOf(holdfast, slot).id;
+const hour = holdfast.rotationMs;
+
+async function sent(count = 2): Promise<Home> {
+  const home = await Home.with(count);
+  await home.make(1, { now: t0 });
+  return home;
+}
+
+function base(now: number) {
+  return { account, profile: holdfast.name, now, seed: fresh(32) };
+}
+
+/** A live event of a peer. */
+async function receive(home: Home, { bytes }: Made, now = t0 + 5_000) {
+  const args = { ...base(now), event: bytes, blob: noBlob, synced: true, flooded: false };
+  return (await home.store.transact('receive', args)).outcome;
+}
+
+describe('events of others as evidence', () => {
+  test('[OB-11] a live event that builds on the head acknowledges it, without a status and without a question', async () => {
+    const home = await sent();
+    const foreign = one(t0 + 1_000, [home.active(1)], 2, 'an answer');
+    const outcome = await receive(home, foreign);
+    expect(outcome.acknowledged).toEqual({ seq: 1 });
+    expect(home.waiting()).toEqual([2]);
+    expect(home.operation(1).acked).toMatchObject({ event: foreign.id, by: 'network' });
+    expect(Object.values(home.intents(1))).toEqual(['leased', 'leased']);
+  });
+
+  test('[OB-11] so does one that was fetched, or that builds on it over several others, by whichever parent', async () => {
+    const home = await sent();
+    const aside = one(t0 + 500, [genesis], 1, 'aside');
+    const child = one(t0 + 1_000, [aside.id, home.active(1)], 2, 'child');
+    const events = [aside, child].map(({ bytes }) => ({ event: bytes, blob: noBlob }));
+    const before = await receive(home, aside);
+    expect([before.acknowledged, home.waiting()]).toEqual([undefined, [1, 2]]);
+    const args = { ...base(t0 + 5_000), slot, events, heard: [] };
+    const { outcome } = await home.store.transact('receiveFetched', args);
+    expect(outcome).toMatchObject({ inserted: 1, acknowledged: { seq: 1 } });
+    expect(home.waiting()).toEqual([2]);
+  });
+
+  test('[OB-11] of a superseded generation it is evidence as well', async () => {
+    const home = await sent();
+    const old = home.active(1);
+    await home.make(1, { supersedes: old, now: t0 + hour });
+    const late = one(t0 + 1_000, [old], 2, 'late');
+    const args = {
+      ...base(t0 + hour + 5_000),
+      slot,
+      events: [{ event: late.bytes, blob: noBlob }],
+      heard: [],
+    };
+    const { outcome } = await home.store.transact('receiveFetched', args);
+    expect(outcome.acknowledged).toEqual({ seq: 1 });
+    expect(home.waiting()).toEqual([2]);
+  });
+
+  test('[OB-11] [OB-13] the next head is made in the same transaction, on what was received, and is not acknowledged by it', async () => {
+    const home = await sent(3);
+    const foreign = one(t0 + 1_000, [home.active(1)], 2, 'an answer');
+    const next = makingArgs(0, { now: t0 + 5_000 });
+    const args = {
+      ...base(t0 + 5_000),
+      event: foreign.bytes,
+      blob: noBlob,
+      synced: true,
+      flooded: false,
+      next,
+    };
+    const { outcome, effects } = await home.store.transact('receive', args);
+    expect(outcome.acknowledged).toEqual({ seq: 1, next: { kind: 'made', seq: 2, id: home.active(2) } });
+    expect(effects.filter((effect) => effect.type === 'put-event')).toMatchObject([
+      { id: home.active(2), relays },
+    ]);
+    expect(home.rows('events').find((row) => row.id === home.active(2))).toMatchObject({
+      layer: 3,
+      own: true,
+    });
+    const again = await receive(home, foreign);
+    expect(again).toEqual({ verdict: { type: 'has', inserted: false, id: foreign.id } });
+    const beside = one(t0 + 2_000, [foreign.id], 3, 'beside the second');
+    expect((await receive(home, beside)).acknowledged).toBeUndefined();
+    expect(home.waiting()).toEqual([2, 3]);
+    const above = one(t0 + 6_000, [home.active(2)], 4, 'above the second');
+    expect((await receive(home, above)).acknowledged).toMatchObject({ seq: 2 });
+    expect(home.waiting()).toEqual([3]);
+  });
+
+  test('[OB-12] an event that builds on nothing of ours, and our own event come back, are no evidence', async () => {
+    const home = await sent();
+    expect((await receive(home, one(t0 + 1_000, [genesis], 1, 'aside'))).acknowledged).toBeUndefined();
+    const [own] = home.operation(1).generations;
+    const args = {
+      ...base(t0 + 5_000),
+      event: own?.event ?? fresh(1),
+      blob: noBlob,
+      synced: true,
+      flooded: false,
+    };
+    const { outcome } = await home.store.transact('receive', args);
+    expect(outcome).toEqual({ verdict: { type: 'has', inserted: false, id: own?.id } });
+    expect(home.waiting()).toEqual([1, 2]);
+  });
+
+  test('[OB-12] own copies in later slots are no evidence for each other', async () => {
+    const home = await sent();
+    for (let nth = 1; nth < 4; nth++)
+      await home.make(1, { supersedes: home.active(1), now: t0 + nth * hour });
+    expect(home.waiting()).toEqual([1, 2]);
+    expect(home.rows('events').filter((row) => row.own)).toHaveLength(4);
+    expect(home.operation(1)).not.toHaveProperty('acked');
+  });
+
+  test('[OB-14] evidence is taken while the store is locked and while too few relays are there', async () => {
+    const home = await sent();
+    home.keys = {};
+    const outcome = await receive(home, one(t0 + 1_000, [home.active(1)], 2, 'an answer'));
+    expect(outcome.acknowledged).toEqual({ seq: 1 });
+    expect(home.waiting()).toEqual([2]);
+  });
+});
