@@ -30,7 +30,8 @@ export function faceOf(mark: MarkView, now: number, kept: boolean): MarkFace {
       return { shape: 'clock', word: 'going' };
     case 'sent':
       if (mark.reason === 'refused') return { shape: 'arrow', word: 'sent-invalid' };
-      return handedFor(mark, now) < goingMs
+      // No hand-over on record: it may have left, but nobody can be named who was given it.
+      return mark.handedTo === 0 || handedFor(mark, now) < goingMs
         ? { shape: 'clock', word: 'going' }
         : { shape: 'arrow', word: 'sent' };
     case 'accepted':
@@ -125,6 +126,7 @@ export function markStory(
     case 'going':
       return [texts.inspectGoing];
     case 'sent':
+      if (mark.handedTo === 0) return [texts.inspectGoing, ...nextSentence(mark, now, texts, format)];
       return [
         texts.inspectSent(mark.handedTo, format.exact(mark.firstHandedAt ?? mark.queuedAt), mark.rounds),
         ...(mark.reason === 'refused' ? [texts.inspectInvalid] : []),

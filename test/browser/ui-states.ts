@@ -98,7 +98,7 @@ const talk: readonly MessageView[] = [
 ];
 
 /** Conversations of the list in every look. */
-export const conversations: readonly ConversationView[] = [
+const conversations: readonly ConversationView[] = [
   {
     conversation: harbour,
     name: '#harbour',

@@ -9,7 +9,14 @@ const now = Date.UTC(2026, 10, 30, 14, 3, 20);
 const format = makeFormat('en', 'UTC');
 
 function mark(state: MarkView['state'], more: Partial<MarkView> = {}): MarkView {
-  return { state, acceptedBy: 0, handedTo: 0, rounds: 0, queuedAt: now - 30_000, ...more };
+  return {
+    state,
+    acceptedBy: 0,
+    handedTo: state === 'queued' ? 0 : 1,
+    rounds: 0,
+    queuedAt: now - 30_000,
+    ...more,
+  };
 }
 
 const line = (view: MarkView) => markLine(view, faceOf(view, now, true), now, en, format);
@@ -34,6 +41,12 @@ describe('marks', () => {
     expect(faceOf(fresh, now, true)).toEqual({ shape: 'clock', word: 'going' });
     expect(faceOf(fresh, now + 1, true)).toEqual({ shape: 'arrow', word: 'sent' });
     expect(faceOf(mark('going'), now, true)).toEqual({ shape: 'clock', word: 'going' });
+  });
+
+  test('a message of which no hand-over is on record is never called sent', () => {
+    const made = mark('sent', { handedTo: 0, firstHandedAt: now - 60_000 });
+    expect(faceOf(made, now, true)).toEqual({ shape: 'clock', word: 'going' });
+    expect(markStory(made, true, now, en, format).join(' ')).not.toContain('Handed to');
   });
 
   test('no passing of time ever makes a mark accepted', () => {
