@@ -167,7 +167,16 @@ function limitOf(question: Question): number {
   return question.ask === 'get' ? 1 : question.limit;
 }
 
+const names = new WeakMap<Question, string>();
+
+/** What tells a question from others that are answered otherwise. It is asked for at every look at the same one. */
 function nameOf(question: Question): string {
+  const known = names.get(question) ?? newNameOf(question);
+  names.set(question, known);
+  return known;
+}
+
+function newNameOf(question: Question): string {
   if (question.ask === 'get') return `${question.table}=${encodeKey(question.key)}`;
   const { lower, upper } = encodeRange(question.range);
   const order = question.range.reverse === true ? '-' : '+';

@@ -40,20 +40,27 @@ function encodeNumber(value: number): string {
 /** Zero bytes are escaped as 00 ff and the end is 00 00, so that no text is a prefix of another's encoding. */
 function encodeBytes(bytes: Iterable<number>): string {
   let text = '';
-  for (const byte of bytes) text += byte === 0 ? '\u0000\u00ff' : String.fromCharCode(byte);
-  return `${text}\u0000\u0000`;
+  for (const byte of bytes) text += byte === 0 ? zeroByte : String.fromCharCode(byte);
+  return text + endOfText;
 }
 
+const zeroByte = '\u0000\u00ff';
+const endOfText = '\u0000\u0000';
+/** Only units of one byte, none of them zero, as in ids and names. */
+const plainText = /^[ -\xff]+$/;
+
 function encodeText(value: string): string {
+  // Every key of a batch is made of ids: the same bytes as below, without a step per unit.
+  if (plainText.test(value)) return zeroByte + value.split('').join(zeroByte) + endOfText;
   let text = '';
   for (let at = 0; at < value.length; at++) {
     const unit = value.charCodeAt(at);
     const high = unit >> 8;
     const low = unit & 0xff;
-    text += high === 0 ? '\u0000\u00ff' : String.fromCharCode(high);
-    text += low === 0 ? '\u0000\u00ff' : String.fromCharCode(low);
+    text += high === 0 ? zeroByte : String.fromCharCode(high);
+    text += low === 0 ? zeroByte : String.fromCharCode(low);
   }
-  return `${text}\u0000\u0000`;
+  return text + endOfText;
 }
 
 /** Inclusive lower and exclusive upper bound of a range, as encoded keys. */

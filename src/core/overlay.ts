@@ -5,6 +5,8 @@ import type { Change, Question } from './transaction';
 interface Written {
   readonly change: Change;
   readonly row: unknown;
+  /** Encoded places of the row by index, filled in as they are asked for: every question of a batch looks at it. */
+  readonly places: Map<string, string | undefined>;
 }
 
 /**
@@ -26,6 +28,7 @@ export class Overlay {
       written.set(encodeKey(key), {
         change,
         row: 'put' in change ? change.row : undefined,
+        places: new Map(),
       });
     }
   }
@@ -74,9 +77,9 @@ function mergeRows(
   written: ReadonlyMap<string, Written>,
 ): readonly unknown[] {
   const { lower, upper } = encodeRange(question.range);
-  const added = [...written.values()].filter((one) => {
-    const place = one.row === undefined ? undefined : placeOf(question, one.row);
-    return place !== undefined && place >= lower && place < upper;
+  const added = [...written].flatMap(([key, one]) => {
+    const place = writtenPlace(question, key, one);
+    return place !== undefined && place >= lower && place < upper ? [one] : [];
   });
   if (added.length === 0) return kept.slice(0, question.limit);
   const placed = [...kept, ...added.map((one) => one.row)].map((row) => ({
@@ -86,6 +89,18 @@ function mergeRows(
   const sign = question.range.reverse === true ? -1 : 1;
   placed.sort((left, right) => (left.at < right.at ? -sign : left.at > right.at ? sign : 0));
   return placed.slice(0, question.limit).map((one) => one.row);
+}
+
+/** `key` is the encoded primary key. */
+function writtenPlace(
+  question: Question & { readonly ask: 'rows' },
+  key: string,
+  { places, row }: Written,
+): string | undefined {
+  if (row === undefined) return undefined;
+  if (question.index === undefined) return key;
+  if (!places.has(question.index)) places.set(question.index, placeOf(question, row));
+  return places.get(question.index);
 }
 
 function placeOf(question: Question & { readonly ask: 'rows' }, row: unknown): string | undefined {

@@ -92,7 +92,16 @@ export function privmsgFrameBytes(
   text: string,
   secret = false,
 ): number {
-  const textBytes = utf8Bytes(text).length;
+  return frameBytes(profile, channel, nick, utf8Bytes(text).length, secret);
+}
+
+function frameBytes(
+  profile: NetworkProfile,
+  channel: string,
+  nick: string,
+  textBytes: number,
+  secret: boolean,
+): number {
   const names = secret
     ? [sealedNameBytes, sealedNameBytes].map(sealedFieldBytes)
     : [channel, nick].map((name) => utf8Bytes(name).length);
@@ -113,10 +122,11 @@ export function privmsgBytesOver(
   secret = false,
   contentBytesMax: number = limits.contentBytesMax,
 ): number {
+  const textBytes = utf8Bytes(text).length;
   return Math.max(
     0,
-    utf8Bytes(text).length - profile.textBytesMax,
-    privmsgFrameBytes(profile, channel, nick, text, secret) - contentBytesMax,
+    textBytes - profile.textBytesMax,
+    frameBytes(profile, channel, nick, textBytes, secret) - contentBytesMax,
   );
 }
 

@@ -11,11 +11,21 @@ interface LookSignal {
 /** A signal that rows of one kind changed. */
 export type Look = Effect & { readonly type: 'look' };
 
-/** Says to all realms what a commit changed; for the service worker. */
+/**
+ * Says to all realms what a commit changed; for the service worker. What is said in one task, as the scripts of a
+ * batch do, goes out as one signal a kind, with the newest revision.
+ */
 export function lookSender(): (look: Look) => void {
   const channel = new BroadcastChannel(lookChannelName);
+  const waiting = new Map<string, LookSignal>();
+  const flush = () => {
+    for (const signal of waiting.values()) channel.postMessage(signal);
+    waiting.clear();
+  };
   return ({ account, store, revision }) => {
-    channel.postMessage({ account, store, rev: revision } satisfies LookSignal);
+    if (waiting.size === 0) queueMicrotask(flush);
+    const kind = `${account} ${store}`;
+    waiting.set(kind, { account, store, rev: Math.max(revision, waiting.get(kind)?.rev ?? 0) });
   };
 }
 

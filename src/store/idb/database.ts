@@ -56,6 +56,6 @@ function createTables(upgrading: Database): void {
 }
 
 /** Leaves a failed request to the abort of its transaction, which is where failures are told. */
-export function quietly(request: unknown): void {
+function quietly(request: unknown): void {
   if (request instanceof Promise) request.catch(() => undefined);
 }

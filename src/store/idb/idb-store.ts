@@ -1,3 +1,4 @@
+import { unwrap } from 'idb';
 import { type Batch, type Job, type JobResult, runBatch, weightOf } from '../../core/batch';
 import { type TableName, tables } from '../../core/tables';
 import type { Answers, Change, Question } from '../../core/transaction';
@@ -14,7 +15,7 @@ import type { Committed, Store } from '../../engine/ports';
 import { GroupQueue, storageError } from '../group/group-queue';
 import { ask } from './ask';
 import { openDataKey } from './data-key';
-import { type Database, type Open, openDatabase, quietly } from './database';
+import { type Database, type Open, openDatabase } from './database';
 
 const names = Object.keys(tables) as TableName[];
 
@@ -153,15 +154,18 @@ async function drive(batch: Batch, transaction: Open): Promise<readonly JobResul
   }
 }
 
+/**
+ * Failures surface as the abort of the transaction, which `drive` awaits; so the requests themselves need no promise,
+ * and in a batch of many that is felt.
+ */
 function write(transaction: Open, changes: readonly Change[]): void {
+  const plain = unwrap(transaction);
   for (const change of changes) {
-    const table = 'put' in change ? change.put : change.remove;
-    const store = transaction.objectStore(table as never) as unknown as IDBObjectStore;
-    // Failures surface as the abort of the transaction, which `drive` awaits.
-    if ('put' in change) quietly(store.put(change.row));
-    else quietly(store.delete(change.key as unknown as IDBValidKey));
+    const store = plain.objectStore('put' in change ? change.put : change.remove);
+    if ('put' in change) store.put(change.row);
+    else store.delete(change.key as unknown as IDBValidKey);
   }
-  transaction.commit();
+  plain.commit();
 }
 
 function abort(transaction: Open): void {
