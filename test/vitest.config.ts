@@ -40,6 +40,8 @@ export default defineConfig({
       nodeProject('sim', ['test/sim/**/*.test.ts'], 600),
       {
         extends: true,
+        // Found while a test runs they would be prepared then, and the page loaded anew.
+        optimizeDeps: { include: ['preact', 'preact/hooks', 'preact/jsx-runtime', '@preact/signals', 'idb'] },
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.{ts,tsx}'],
