@@ -75,15 +75,20 @@ export class EngineClient {
       claim: () => void this.store.store.claim().catch(() => undefined),
       onStatus: (message) => this.#show({ host: 'shared-worker', ...message }),
     });
-    const release = holdLock(tab);
+    const { held, release } = holdLock(tab);
     this.#life = { carrier, api, release };
     const hello = { tab, build: caller.build, visible: document.visibilityState === 'visible' };
     worker.onerror = () => this.#show({ host: 'gone', carrier: 'none' });
-    void this.#attach(this.#life, hello, port2);
+    void this.#attach(this.#life, hello, port2, held);
   }
 
-  /** A worker that never answers is as good as dead: the page tries again, and says so meanwhile. */
-  async #attach(life: Life, hello: TabHello, port: MessagePort): Promise<void> {
+  /**
+   * A worker that never answers is as good as dead: the page tries again, and says so meanwhile. The tab's lock is held
+   * before the engine learns of the tab: an engine that finds it free takes the tab for dead.
+   */
+  async #attach(life: Life, hello: TabHello, port: MessagePort, held: Promise<void>): Promise<void> {
+    await held;
+    if (this.#life !== life) return;
     const late = setTimeout(() => this.#again(life), attachMs);
     const host = await life.api.attach(hello, transfer(port, [port]));
     clearTimeout(late);
@@ -114,12 +119,17 @@ export class EngineClient {
   }
 }
 
-/** Holds the tab's lock until the returned function is called, or the page dies. */
-function holdLock(tab: string): () => void {
+/** Holds the tab's lock, from `held` on, until `release` is called or the page dies. */
+function holdLock(tab: string): { readonly held: Promise<void>; readonly release: () => void } {
   let release: () => void = () => undefined;
-  const held = new Promise<void>((resolve) => {
+  const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  void navigator.locks.request(tabLock(tab), () => held);
-  return release;
+  const held = new Promise<void>((resolve) => {
+    void navigator.locks.request(tabLock(tab), () => {
+      resolve();
+      return released;
+    });
+  });
+  return { held, release };
 }
