@@ -37,6 +37,8 @@ export interface ServerParts {
   announce(look: Look): void;
   /** A page asked for control. */
   claim(): Promise<void>;
+  /** A page or engine began to speak with this instance; what it starts must not delay the answer. */
+  greeted(): Promise<void>;
   now(): number;
 }
 

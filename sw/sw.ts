@@ -13,10 +13,8 @@ const server = new Server({
   build: __BUILD__,
   store: database,
   announce: lookSender(),
-  async claim() {
-    await scope.clients.claim();
-    await dropOldBuilds();
-  },
+  claim: () => scope.clients.claim(),
+  greeted: dropOldBuilds,
   now: Date.now,
 });
 

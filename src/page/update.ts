@@ -22,6 +22,10 @@ export interface UpdateParts {
   reload(): void;
 }
 
+/** How often, ms, and how many times the waiting version is told to take over. */
+const skipAgainMs = 1_000;
+const skipsMax = 60;
+
 /**
  * The way to a new version. Every tab of the old one reloads when a worker of another build takes control, whoever
  * asked for it, but never over text that is not stored: then the page goes on, says so, and tries again when asked.
@@ -29,6 +33,7 @@ export interface UpdateParts {
 export class Updates {
   #due = false;
   #reloading = false;
+  #skipping: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly parts: UpdateParts) {
     parts.events.onWaiting(() => parts.onReady(true));
@@ -38,7 +43,17 @@ export class Updates {
   /** Uses the new version: lets it take over, in every tab; or reloads at last when it already has. */
   use(): void {
     if (this.#due) void this.#reload();
-    else this.parts.events.skipWaiting();
+    else this.#skip(skipsMax);
+  }
+
+  /**
+   * The old worker is stopped first; a call that comes in between starts it once more, and then the browser lets it
+   * live its full 30 s (observed). Told again, it goes at once.
+   */
+  #skip(times: number): void {
+    clearTimeout(this.#skipping);
+    this.parts.events.skipWaiting();
+    if (times > 1) this.#skipping = setTimeout(() => this.#skip(times - 1), skipAgainMs);
   }
 
   /** Tries again a reload that was forbidden. */
@@ -50,6 +65,7 @@ export class Updates {
   async #controlled(): Promise<void> {
     const build = await this.parts.workerBuild().catch(() => undefined);
     if (build === undefined || build === this.parts.build) return;
+    clearTimeout(this.#skipping);
     this.#due = true;
     await this.#reload();
   }

@@ -32,6 +32,7 @@ function serverOf(store: NamedStore, over: Partial<ServerParts> = {}): Server {
     store,
     announce: () => {},
     claim: async () => {},
+    greeted: async () => {},
     now: Date.now,
     ...over,
   });

@@ -147,6 +147,7 @@ export class FalseWorker {
         claim: async () => {
           this.controlled = true;
         },
+        greeted: async () => {},
         now: Date.now,
         store: {
           kindOf: (name) => (name === 'put' ? 'write' : undefined),
