@@ -187,6 +187,19 @@ describe('what does not fit', () => {
     expect(bytesOf(home)).toBe(bodies[1]);
   });
 
+  test('[OB-30] [OB-31] an outbox that takes no more can still send: the head has room of its own', async () => {
+    const home = await Home.with(1);
+    home.bound(limits.outboxHeadBytes + 20_000);
+    let nth = 2;
+    while ((await home.enqueue(nth, 'x'.repeat(1_000))).kind === 'queued') nth += 1;
+    expect(nth).toBeGreaterThan(5);
+    for (let sent = 1; sent < nth; sent++) {
+      expect((await home.make(sent, { now: t0 + sent })).outcome).toMatchObject({ kind: 'made' });
+      await home.answer(home.active(sent), { type: 'has', inserted: true });
+    }
+    expect([home.waiting(), bytesOf(home)]).toEqual([[], 0]);
+  });
+
   test('[OB-30] the default bound holds where nothing else is said', async () => {
     const home = await Home.with(1);
     const [counters] = home.rows('counters');

@@ -116,6 +116,17 @@ describe('claims and leases', () => {
     expect(home.intents(1)).toEqual({ [`${one} ${id}`]: 'pending', [`${two} ${id}`]: 'accepted' });
   });
 
+  test('[RD-08] [RD-16] the end of a link frees live claims alone: what a relay has said of any generation stays said', async () => {
+    const home = await sent();
+    const old = home.active(1);
+    await home.answer(old, { type: 'nack', reason: 'too-old' }, { relay: one });
+    await home.make(1, { supersedes: old, now: t0 + holdfast.rotationMs });
+    await home.store.transact('release', { account, relay: one, now: t0 + holdfast.rotationMs + 1 });
+    expect(home.intent(1, one, old)).toMatchObject({ state: 'retryable', reason: 'too-old' });
+    expect(home.intent(1, one)).toMatchObject({ state: 'pending' });
+    expect(home.intent(1, two)).toMatchObject({ state: 'leased' });
+  });
+
   test('[OB-17] a hand-over between rounds moves neither the round nor its deadline; a due round moves both', async () => {
     const home = await sent();
     await home.round(1, { due: false, relays: ['wss://three/'], now: t0 + 7_000 });
