@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Relay } from './kit/relay';
+import type { Tab } from './kit/tab';
+import { Tap } from './kit/tap';
+import { until } from './kit/until';
+import { allMarked, bubbles, goTo, joinChannel, Person, say, sees, texts } from './person';
+
+describe('several tabs at once', () => {
+  let relay: Relay;
+  let tap: Tap;
+  let ana: Person;
+  let bo: Person;
+  let second: Tab;
+  let third: Tab;
+  let place: string;
+  const lines: string[] = [];
+  let own = 0;
+
+  beforeAll(async () => {
+    relay = await Relay.start();
+    tap = await Tap.open(relay.url);
+    ana = await Person.arrive('Ana', [tap.url]);
+    bo = await Person.arrive('Bo', [relay.url]);
+    await joinChannel(ana.tab, 'harbour');
+    await joinChannel(bo.tab, 'harbour');
+    place = await ana.tab.evaluate(() => location.hash);
+    second = await ana.another();
+    third = await ana.another();
+  });
+
+  afterAll(async () => {
+    await ana.leave();
+    await bo.leave();
+    await tap.close();
+    await relay.dispose();
+  });
+
+  /** Says it in a tab that is brought to the front, as a person does. */
+  const sayIn = async (tab: Tab, line: string) => {
+    await tab.activate();
+    await say(tab, line);
+    lines.push(line);
+    own += 1;
+  };
+
+  /**
+   * Every message was one event, however often it was offered: a link that moves to another tab under a frame has it
+   * offered again, unchanged.
+   */
+  const oneEventEach = () => {
+    const events = new Map<string, Set<string | undefined>>();
+    for (const { toward, logicalId, eventId } of tap.frames) {
+      if (toward === 'relay' && logicalId)
+        events.set(logicalId, (events.get(logicalId) ?? new Set()).add(eventId));
+    }
+    expect([...events.values()].map((ids) => ids.size)).toEqual(Array.from({ length: own }, () => 1));
+  };
+
+  /** What a tab's Network screen calls the carrier. */
+  const carrierOf = async (tab: Tab): Promise<string> => {
+    await goTo(tab, '#/net');
+    const shown = () => document.querySelector('.facts dd:nth-of-type(2)')?.textContent;
+    const carrier = await tab.waitFor('the carrier', shown);
+    await goTo(tab, place);
+    return carrier ?? '';
+  };
+
+  const oneCarrier = (tabs: readonly Tab[]) =>
+    until('one carrier among the tabs', async () => {
+      const carriers = [];
+      for (const tab of tabs) carriers.push(await carrierOf(tab));
+      const at = carriers.indexOf('this tab');
+      return carriers.filter((one) => one === 'this tab').length === 1 ? tabs[at] : undefined;
+    });
+
+  test('[CD-03] [CD-08] any tab sends, all show the same rows and marks, and one engine has one socket', async () => {
+    const tabs = [ana.tab, second, third];
+    for (const [at, tab] of [...tabs, second, ana.tab].entries()) await sayIn(tab, `line ${at}`);
+    for (const tab of tabs) {
+      await sees(tab, lines);
+      await allMarked(tab, own, 'accepted');
+    }
+    const [first, ...rest] = await Promise.all(tabs.map((tab) => bubbles(tab)));
+    for (const one of rest) expect(one).toEqual(first);
+    await sees(bo.tab, lines);
+    await until('one socket', () => tap.links === 1);
+    const engines = (await ana.browser.targets()).filter(({ type }) => type === 'shared_worker');
+    expect(engines).toHaveLength(1);
+    oneEventEach();
+    await oneCarrier(tabs);
+    await say(bo.tab, 'to all of you');
+    lines.push('to all of you');
+    for (const tab of tabs) await sees(tab, lines);
+  });
+
+  test('[CD-03] two tabs that send at the same moment: every tab and the reader have one order', async () => {
+    const both = [ana.tab, second].map(async (tab, at) => {
+      await tab.evaluate((text) => {
+        const field = document.querySelector<HTMLTextAreaElement>('#composer');
+        if (field === null) throw new TypeError('no composer');
+        field.value = text;
+        field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      }, `both ${at}`);
+      await tab.evaluate(() => document.querySelector<HTMLFormElement>('form.composer')?.requestSubmit());
+    });
+    await Promise.all(both);
+    const told = (count: number) => document.querySelectorAll('.message .bubble').length === count;
+    await third.waitFor('both', told, lines.length + 2);
+    const order = (await texts(third)).slice(lines.length);
+    expect([...order].sort()).toEqual(['both 0', 'both 1']);
+    lines.push(...order);
+    own += 2;
+    for (const tab of [ana.tab, second, third, bo.tab]) await sees(tab, lines);
+    expect(tap.links).toBe(1);
+  });
+
+  test('[CD-08] the tab that carries closes: another carries, and what is said goes on', async () => {
+    const tabs = [ana.tab, second, third];
+    const carrier = await oneCarrier(tabs);
+    const left = tabs.filter((tab) => tab !== carrier);
+    const [one, other] = left as [Tab, Tab];
+    // Queued at the moment the carrier goes: nothing of it may be lost or sent twice.
+    await tap.cut();
+    await sayIn(one, 'while nobody carries');
+    await carrier?.close();
+    await tap.restore();
+    await one.evaluate(() => dispatchEvent(new Event('online')));
+    await sayIn(other, 'after it closed');
+    for (const tab of left) {
+      await sees(tab, lines);
+      await allMarked(tab, own, 'accepted');
+    }
+    await sees(bo.tab, lines);
+    await until('one socket', () => tap.links === 1);
+    oneEventEach();
+    const next = await oneCarrier(left);
+    expect(left).toContain(next);
+    ana.tab = one;
+    second = other;
+  });
+
+  test('[CD-03] the process of the engine dies with its tab: the other tab gets a new engine and goes on', async () => {
+    const engine = async () => {
+      const targets = await ana.browser.targets();
+      return (targets as { type: string; targetId?: string }[]).find(({ type }) => type === 'shared_worker');
+    };
+    // The engine is born in the process of the first tab there is.
+    await ana.tab.close();
+    await second.close();
+    await until('no engine', async () => (await engine()) === undefined);
+    const mother = await ana.browser.openTab(`${ana.site.url}/${place}`);
+    await sees(mother, lines);
+    const before = await until('an engine', engine);
+    ana.tab = await ana.browser.openTab(`${ana.site.url}/${place}`);
+    await sees(ana.tab, lines);
+    const held = tap.hold('page', ({ command }) => command === 'EventGraph::EventPutStatus');
+    await sayIn(ana.tab, 'in flight while it dies');
+    await held.caught;
+    await mother.crash();
+    const after = await until('another engine', async () => {
+      const found = await engine();
+      return found?.targetId !== before.targetId && found;
+    });
+    expect(after.targetId).not.toBe(before.targetId);
+    held.release();
+    await sayIn(ana.tab, 'after it died');
+    await allMarked(ana.tab, own, 'accepted');
+    await sees(ana.tab, lines);
+    await sees(bo.tab, lines);
+    oneEventEach();
+    await until('one socket', () => tap.links === 1);
+  });
+});
