@@ -115,7 +115,6 @@ export class Device implements Site {
     for (const { life } of this.#engines.slice(0, -1)) life.end();
     this.#engines = this.#engines.slice(-1);
     this.network.gone((life) => !life.alive);
-    this.nudge();
   }
 
   #open(): void {
@@ -136,11 +135,22 @@ export class Device implements Site {
   /** As the worker's host does it: the store may not answer at first. */
   async #begin(life: Life, engine: Engine): Promise<void> {
     try {
-      await engine.start(() => undefined);
+      await engine.start(
+        () => undefined,
+        () => this.#replaced(life),
+      );
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.world.park(life, 'begins again', startAgainMs, () => void this.#begin(life, engine));
     }
+  }
+
+  /** The newest engine still reigns here, whatever a late call of an older one has done to the store. */
+  #replaced(life: Life): void {
+    if (this.#engines.at(-1)?.life !== life) return;
+    this.#engines.pop();
+    this.world.count('begun-again');
+    this.world.park(this.browser, 'starts an engine', 0, () => this.#startEngine());
   }
 
   #portsOf(life: Life): Ports {

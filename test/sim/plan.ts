@@ -90,10 +90,10 @@ const roughest: FaultRates = {
 export function planOf(seed: string): Plan {
   const random = new Prng(seed).fork('plan');
   const options = optionsOf(random);
-  const healAt = random.perMille(150) ? random.between(60_000, 150_000) : random.between(6_000, 40_000);
+  const healAt = random.perMille(120) ? random.between(40_000, 120_000) : random.between(4_000, 25_000);
   const steps: Step[] = [];
   for (let device = 0; device < options.devices; device++) sends(random, options, device, healAt, steps);
-  const events = random.between(1, 6);
+  const events = random.between(1, 5);
   for (let nth = 0; nth < events; nth++) steps.push(hostEvent(random, options, healAt));
   const crashes = random.between(0, 3);
   for (let nth = 0; nth < crashes; nth++) {
@@ -106,7 +106,7 @@ export function planOf(seed: string): Plan {
 function optionsOf(random: Prng): Options {
   const rough = random.below(4);
   const rate = (most: number): number => (rough === 0 ? 0 : random.below(Math.round((most * rough) / 3) + 1));
-  const relays = random.pick([1, 2, 2, 3]);
+  const relays = random.pick([1, 1, 2, 2, 2, 3]);
   const devices = random.perMille(150) ? 3 : 2;
   const skews = (count: number, most: number): number[] =>
     Array.from({ length: count }, () => random.between(-most, most));
@@ -116,9 +116,9 @@ function optionsOf(random: Prng): Options {
     beforeRotationMs: random.perMille(350)
       ? random.between(1_000, 150_000)
       : random.between(400_000, 3_000_000),
-    slotsOld: random.between(0, 2),
+    slotsOld: random.pick([0, 0, 0, 1, 2]),
     secret: random.perMille(150),
-    outboxBytesMax: random.perMille(100) ? random.between(1_500, 4_000) : 10_000_000,
+    outboxBytesMax: random.perMille(100) ? 66_500 + random.below(3_500) : 10_000_000,
     deviceSkewsMs: skews(devices, 6_000),
     relaySkewsMs: skews(relays, 1_500),
     rates: Object.fromEntries(

@@ -1,0 +1,177 @@
+import { execFileSync } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { crashPoints } from './crash';
+import { planOf, shrink } from './plan';
+import { type Result, run } from './run';
+import { sweep, unvisited } from './sweep';
+
+interface Share {
+  readonly seed: string;
+  readonly from: number;
+  readonly runs: number;
+  readonly at: number;
+  readonly of: number;
+}
+
+/** What the runs of one worker showed; plain data, for it crosses a thread. */
+interface Tally {
+  readonly steps: number[];
+  readonly hashes: string[];
+  readonly faults: Record<string, number>;
+  readonly fired: string[];
+  readonly breaches: Record<string, number>;
+  readonly failedSeeds: string[];
+  readonly failedSweeps: string[];
+}
+
+const sweepVisits = 1;
+const reportedMax = 3;
+
+async function tallyOf(share: Share): Promise<Tally> {
+  const tally: Tally = {
+    steps: [],
+    hashes: [],
+    faults: {},
+    fired: [],
+    breaches: {},
+    failedSeeds: [],
+    failedSweeps: [],
+  };
+  const fired = new Set<string>();
+  const swept = await sweep(sweepVisits, {}, { of: share.of, at: share.at });
+  for (const point of swept.fired) fired.add(point);
+  for (const result of swept.failed) {
+    countBreaches(tally, result);
+    tally.failedSweeps.push(`${JSON.stringify(result.plan)}\n${report(result)}`);
+  }
+  for (let nth = share.at; nth < share.runs; nth += share.of) {
+    const seed = seedOf(share, nth);
+    const result = await run(planOf(seed));
+    tally.steps.push(result.steps);
+    tally.hashes.push(result.hash);
+    for (const [kind, count] of result.faults) tally.faults[kind] = (tally.faults[kind] ?? 0) + count;
+    for (const point of result.fired) fired.add(point);
+    if (result.breaches.length > 0) tally.failedSeeds.push(seed);
+    countBreaches(tally, result);
+  }
+  tally.fired.push(...fired);
+  return tally;
+}
+
+function seedOf(share: { readonly seed: string; readonly from: number }, nth: number): string {
+  return `${share.seed}.${share.from + nth}`;
+}
+
+/** A run counts once for each kind of breach it shows. */
+function countBreaches(tally: Tally, result: Result): void {
+  for (const kind of new Set(result.breaches.map((breach) => breach.kind))) {
+    tally.breaches[kind] = (tally.breaches[kind] ?? 0) + 1;
+  }
+}
+
+function report(result: Result): string {
+  return [...result.breaches.map(({ kind, what }) => `${kind}: ${what}`), ...result.trace.slice(-20)].join(
+    '\n',
+  );
+}
+
+function commit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', 'HEAD'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+/** Prints what is needed to see a failure again: seed, commit, the smallest plan that fails, the last steps. */
+async function explain(seed: string): Promise<void> {
+  const plan = await shrink(planOf(seed), async (smaller) => (await run(smaller)).breaches.length > 0);
+  const result = await run(plan);
+  console.error(`\nseed ${seed} at commit ${commit()}\nplan ${JSON.stringify(plan)}\n${report(result)}`);
+}
+
+function parse(): {
+  readonly seed: string;
+  readonly from: number;
+  readonly runs: number;
+  readonly json: boolean;
+} {
+  const { values } = parseArgs({
+    options: {
+      runs: { type: 'string', default: '200' },
+      seed: { type: 'string', default: 'holdfast' },
+      from: { type: 'string', default: '0' },
+      json: { type: 'boolean', default: false },
+    },
+  });
+  const runs = Number(values.runs);
+  const from = Number(values.from);
+  if (!Number.isSafeInteger(runs) || runs < 1 || !Number.isSafeInteger(from) || from < 0) {
+    console.error('Usage: npm run sim -- [--runs N] [--seed TEXT] [--from N] [--json]');
+    process.exit(2);
+  }
+  return { seed: values.seed, from, runs, json: values.json };
+}
+
+function shareOut(share: Omit<Share, 'at' | 'of'>): Promise<readonly Tally[]> {
+  const of = Math.max(1, Math.min(availableParallelism(), 8));
+  return Promise.all(
+    Array.from({ length: of }, (_, at) => {
+      const worker = new Worker(process.argv[1] as string, { workerData: { ...share, at, of } });
+      return new Promise<Tally>((resolve, reject) => {
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      });
+    }),
+  );
+}
+
+const named = ['lost', 'duplicated', 'reordered', 'undelivered'] as const;
+
+async function main(): Promise<void> {
+  const options = parse();
+  const begun = Date.now();
+  const tallies = await shareOut(options);
+  const steps = tallies.flatMap((one) => one.steps).sort((left, right) => left - right);
+  const breaches = sum(tallies.map((one) => one.breaches));
+  const missed = unvisited(new Set(tallies.flatMap((one) => one.fired)));
+  const kinds = Object.fromEntries(named.map((kind) => [kind, breaches[kind] ?? 0]));
+  const others = Object.fromEntries(
+    Object.entries(breaches).filter(([kind]) => !(named as readonly string[]).includes(kind)),
+  );
+  const summary = {
+    runs: options.runs,
+    steps: steps.reduce((total, one) => total + one, 0),
+    medianSteps: steps[steps.length >> 1] ?? 0,
+    distinctTraces: new Set(tallies.flatMap((one) => one.hashes)).size,
+    crashPoints: crashPoints.length,
+    unvisited: missed,
+    ...kinds,
+    otherBreaches: others,
+    faults: sum(tallies.map((one) => one.faults)),
+    seconds: Math.round((Date.now() - begun) / 100) / 10,
+  };
+  console.log(options.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
+  const failedSeeds = tallies.flatMap((one) => one.failedSeeds);
+  for (const failed of tallies.flatMap((one) => one.failedSweeps).slice(0, reportedMax))
+    console.error(failed);
+  for (const seed of failedSeeds.slice(0, reportedMax)) await explain(seed);
+  if (failedSeeds.length > reportedMax) console.error(`\nand ${failedSeeds.length - reportedMax} more seeds`);
+  process.exitCode = Object.keys(breaches).length > 0 || missed.length > 0 ? 1 : 0;
+}
+
+function sum(parts: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const total: Record<string, number> = {};
+  for (const part of parts) {
+    for (const [kind, count] of Object.entries(part)) total[kind] = (total[kind] ?? 0) + count;
+  }
+  return Object.fromEntries(Object.entries(total).sort(([left], [right]) => (left < right ? -1 : 1)));
+}
+
+if (isMainThread) await main();
+else parentPort?.postMessage(await tallyOf(workerData as Share));

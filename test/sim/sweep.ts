@@ -1,0 +1,116 @@
+import { type CrashPlan, crashPoints } from './crash';
+import { calm, type Options, type Plan, type Step } from './plan';
+import { type Bug, type Result, run } from './run';
+
+const base: Options = {
+  devices: 2,
+  relays: 2,
+  beforeRotationMs: 1_500_000,
+  slotsOld: 0,
+  secret: false,
+  outboxBytesMax: 10_000_000,
+  deviceSkewsMs: [1_000, -1_000],
+  relaySkewsMs: [0, 300],
+  rates: calm,
+};
+
+/**
+ * Short complete stories without faults of chance, which together come past every crash point: a talk with everything
+ * a page can do; lost answers and dead links; a relay and a device that have to fetch; the end of a slot.
+ */
+export const stories: readonly Plan[] = [
+  story('talk', base, 9_000, [
+    { at: 500, do: 'send', device: 0, channel: 0, burst: 2 },
+    { at: 900, do: 'draft', device: 0 },
+    { at: 1_500, do: 'more-relays', device: 1 },
+    { at: 2_500, do: 'fewer-relays', device: 1 },
+    { at: 3_000, do: 'send', device: 1, channel: 1, burst: 1 },
+    { at: 3_500, do: 'read', device: 1 },
+    { at: 4_000, do: 'send', device: 1, channel: 0, burst: 1 },
+    { at: 5_000, do: 'join', device: 0, channel: 1 },
+    { at: 6_000, do: 'send', device: 0, channel: 1, burst: 1 },
+  ]),
+  story('silence', { ...base, relays: 1, rates: { ...calm, statusLost: 700 } }, 45_000, [
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 1_600, do: 'cut', device: 0, relay: 0 },
+    { at: 9_000, do: 'send', device: 1, channel: 0, burst: 1 },
+    { at: 9_800, do: 'end-engine', device: 1, downMs: 500 },
+  ]),
+  story('apart', { ...base, relays: 3 }, 14_000, [
+    { at: 700, do: 'end-browser', device: 1, downMs: 5_000 },
+    { at: 800, do: 'end-relay', relay: 2, downMs: 4_000 },
+    { at: 900, do: 'part-relays', forMs: 12_000 },
+    { at: 1_500, do: 'send', device: 0, channel: 0, burst: 2 },
+    { at: 7_000, do: 'part', device: 1, relay: 1, forMs: 5_000 },
+    { at: 8_000, do: 'send', device: 0, channel: 0, burst: 1 },
+  ]),
+  story(
+    'rotation',
+    { ...base, relays: 1, beforeRotationMs: 12_000, rates: { ...calm, statusLost: 900 } },
+    60_000,
+    [
+      { at: 2_000, do: 'send', device: 0, channel: 0, burst: 2 },
+      { at: 20_000, do: 'send', device: 1, channel: 0, burst: 1 },
+    ],
+  ),
+];
+
+function story(name: string, options: Options, healAt: number, steps: readonly Step[]): Plan {
+  return { seed: `story ${name}`, options, steps, healAt };
+}
+
+/** What a sweep showed. */
+export interface Sweep {
+  readonly runs: number;
+  readonly fired: ReadonlySet<string>;
+  readonly failed: readonly Result[];
+}
+
+/**
+ * Crashes at every point the stories come past, singly: at the first visits and at the last one. `share` takes every
+ * so-manieth run only, so that several workers may divide a sweep.
+ */
+export async function sweep(
+  visitsMax = 2,
+  bug: Bug = {},
+  share: { readonly of: number; readonly at: number } = { of: 1, at: 0 },
+): Promise<Sweep> {
+  const fired = new Set<string>();
+  const failed: Result[] = [];
+  let runs = 0;
+  let nth = 0;
+  const take = async (plan: Plan): Promise<Result> => {
+    runs += 1;
+    const result = await run(plan, bug);
+    for (const point of result.fired) fired.add(point);
+    if (result.breaches.length > 0) failed.push(result);
+    return result;
+  };
+  for (const plan of stories) {
+    const { visits } = await take(plan);
+    for (const crash of crashesOf(visits, visitsMax)) {
+      if (nth++ % share.of === share.at) await take(withCrashes(plan, [crash]));
+    }
+  }
+  return { runs, fired, failed };
+}
+
+/** A story in which these crashes happen. */
+export function withCrashes(plan: Plan, crashes: readonly CrashPlan[]): Plan {
+  const steps = crashes.map((crash): Step => ({ at: 0, do: 'crash', ...crash }));
+  return { ...plan, steps: [...steps, ...plan.steps] };
+}
+
+/** The crashes of a sweep over one story, by what it came past without any. */
+export function crashesOf(visits: ReadonlyMap<string, number>, visitsMax: number): readonly CrashPlan[] {
+  return crashPoints.flatMap((point) => {
+    const count = visits.get(point) ?? 0;
+    const chosen = new Set([...Array.from({ length: visitsMax }, (_, at) => at + 1), count]);
+    return [...chosen].filter((nth) => nth >= 1 && nth <= count).map((nth) => ({ point, nth }));
+  });
+}
+
+/** Points that nothing has come past with a crash. */
+export function unvisited(fired: ReadonlySet<string>): readonly string[] {
+  return crashPoints.filter((point) => !fired.has(point));
+}
