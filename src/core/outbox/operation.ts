@@ -27,7 +27,7 @@ export function beginRound(operation: Operation, round: Round): Operation {
 
 /** The operation after a hand-over between rounds: new or released relays get a claim, the round stays as it is. */
 export function claim(operation: Operation, round: Round): Operation {
-  const first = operation.intents.length === 0;
+  const first = !operation.intents.some((one) => one.event === round.event);
   const intents = round.relays.map((relay, at): Intent => {
     const old = find(operation, relay, round.event);
     if (old?.state === 'accepted' || old?.state === 'rejected') return old;
