@@ -153,16 +153,16 @@ describe('several tabs at once', () => {
     const before = await until('an engine', engine);
     ana.tab = await ana.browser.openTab(`${ana.site.url}/${place}`);
     await sees(ana.tab, lines);
-    const held = tap.hold('page', ({ command }) => command === 'EventGraph::EventPutStatus');
-    await sayIn(ana.tab, 'in flight while it dies');
-    await held.caught;
+    await tap.cut();
+    await sayIn(ana.tab, 'said before it dies');
     await mother.crash();
     const after = await until('another engine', async () => {
       const found = await engine();
       return found?.targetId !== before.targetId && found;
     });
     expect(after.targetId).not.toBe(before.targetId);
-    held.release();
+    await tap.restore();
+    await ana.tab.evaluate(() => dispatchEvent(new Event('online')));
     await sayIn(ana.tab, 'after it died');
     await allMarked(ana.tab, own, 'accepted');
     await sees(ana.tab, lines);
