@@ -22,7 +22,7 @@ export interface Planted {
 
 type Edit = (change: Change, args: unknown) => readonly Change[];
 
-/** The scripts of the house, one of which decides something else. */
+/** The scripts of the house, one of which decides something else, in its parts and at its end. */
 function withDecision(
   name: string,
   change: (decision: Decision<unknown>, args: unknown) => Decision<unknown>,
@@ -30,9 +30,24 @@ function withDecision(
   return replaced(name, (job, args) => ({
     ...job,
     start: function* () {
-      return change(yield* job.start(), args);
+      const script = job.start();
+      let step = script.next([]);
+      while (!step.done) {
+        const { value } = step;
+        if (value.step === 'ask') step = script.next(yield value);
+        else
+          step = script.next(yield { ...value, ...withoutOutcome(change({ ...value, outcome: {} }, args)) });
+      }
+      return change(step.value, args);
     },
   }));
+}
+
+function withoutOutcome({
+  changes,
+  effects,
+}: Decision<unknown>): Pick<Decision<unknown>, 'changes' | 'effects'> {
+  return { changes, effects };
 }
 
 function withChanges(name: string, edit: Edit): Scripts {
@@ -186,7 +201,7 @@ export const planted: readonly Planted[] = [
     bug: {
       device: {
         scripts: withDecision('answer', (decision) =>
-          (decision.outcome as { readonly kind: string }).kind === 'late'
+          (decision.outcome as { readonly kind?: string }).kind === 'late'
             ? {
                 ...decision,
                 changes: decision.changes.flatMap((one) =>
