@@ -46,10 +46,14 @@ const entryOverheadBytes = 512;
 
 /**
  * Appends a message to the account's lane (OB-01, OB-31, OB-33). A repeat of the same command with the same content
- * answers the same result, with another content a conflict.
+ * answers the same result, with another content a conflict. `sealed` gives what `sealedBody` makes of the arguments.
  */
-export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> {
-  const key = dataKey(keys);
+export function* enqueue(
+  args: EnqueueArgs,
+  keys: Keys,
+  sealed: () => Bytes = () => sealedBody(args, keys),
+): Script<EnqueueOutcome> {
+  dataKey(keys);
   const [conversation, stored, same] = yield* all([
     get('conversations', [args.account, args.conversation]),
     get('counters', [args.account]),
@@ -61,7 +65,7 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
   const over = bytesOver(args);
   if (over > 0) return decide({ kind: 'too-long', over });
   const counters = stored ?? newCounters(args.account);
-  const body = sealOwnBody(key, args.account, args.command, args.body, args.nonce);
+  const body = sealed();
   const bytes = body.length + entryOverheadBytes;
   const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
   // The head's event needs room too, or a full outbox could never send what fills it.
@@ -92,6 +96,11 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
     [put('messages', row), put('counters', next), remove('drafts', [args.account, args.conversation])],
     [lookAt(next, 'outbox')],
   );
+}
+
+/** The record that keeps the message's body: the costly part of an enqueue, and no question to the store is in it. */
+export function sealedBody(args: EnqueueArgs, keys: Keys): Bytes {
+  return sealOwnBody(dataKey(keys), args.account, args.command, args.body, args.nonce);
 }
 
 /** Room for the publish frame is reserved before the message is accepted: what never fits is never queued. */

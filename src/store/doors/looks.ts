@@ -11,19 +11,25 @@ interface LookSignal {
 /** A signal that rows of one kind changed. */
 export type Look = Effect & { readonly type: 'look' };
 
+/** Least time between two signals: whoever hears them reads and draws, which no one sees more often than this, ms. */
+const pauseMs = 16;
+
 /**
- * Says to all realms what a commit changed; for the service worker. What is said in one task, as the scripts of a
- * batch do, goes out as one signal a kind, with the newest revision.
+ * Says to all realms what a commit changed; for the service worker. It says so in a task of its own, behind the answers
+ * that wait for it, and what is said until then, as by the scripts of a batch, as one signal a kind, with the newest
+ * revision.
  */
 export function lookSender(): (look: Look) => void {
   const channel = new BroadcastChannel(lookChannelName);
   const waiting = new Map<string, LookSignal>();
+  let last = Number.NEGATIVE_INFINITY;
   const flush = () => {
+    last = performance.now();
     for (const signal of waiting.values()) channel.postMessage(signal);
     waiting.clear();
   };
   return ({ account, store, revision }) => {
-    if (waiting.size === 0) queueMicrotask(flush);
+    if (waiting.size === 0) setTimeout(flush, Math.max(0, last + pauseMs - performance.now()));
     const kind = `${account} ${store}`;
     waiting.set(kind, { account, store, rev: Math.max(revision, waiting.get(kind)?.rev ?? 0) });
   };

@@ -82,7 +82,9 @@ export class IdbStore implements Store {
   #run(jobs: readonly Job[], durability: 'strict' | 'relaxed'): Promise<readonly JobResult[]> {
     return this.#withDatabase((database) => {
       const transaction = database.transaction(names as never[], 'readwrite', { durability });
-      return drive(runBatch(jobs), transaction);
+      return drive(runBatch(jobs), transaction, () => {
+        for (const job of jobs) job.prepare?.();
+      });
     });
   }
 
@@ -130,7 +132,12 @@ function isDeadConnection(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'InvalidStateError';
 }
 
-async function drive(batch: Batch, transaction: Open): Promise<readonly JobResult[]> {
+/** Runs a batch in a transaction; `meanwhile` is called once, when the first questions are on their way. */
+async function drive(
+  batch: Batch,
+  transaction: Open,
+  meanwhile: () => void = () => undefined,
+): Promise<readonly JobResult[]> {
   // Watched from the start: an abort while a question is open must not become an unhandled rejection.
   const done = transaction.done.then(
     () => undefined,
@@ -138,10 +145,10 @@ async function drive(batch: Batch, transaction: Open): Promise<readonly JobResul
   );
   try {
     let step = batch.next([]);
-    while (!step.done) {
-      const answers: Answers = await Promise.all(
-        step.value.map((question: Question) => ask(transaction, question)),
-      );
+    for (let wait = meanwhile; !step.done; wait = () => undefined) {
+      const asked = step.value.map((question: Question) => ask(transaction, question));
+      wait();
+      const answers: Answers = await Promise.all(asked);
       step = batch.next(answers);
     }
     if (transaction.mode === 'readwrite') write(transaction, step.value.changes);
