@@ -85,7 +85,7 @@ export function measuredRow(
 
 /** A row of a size in bytes; in kB of 1,000 bytes where it is held against a target. */
 export function sizeRow(row: string, files: number, bytes: number, targetKb?: number): Row {
-  const value = targetKb === undefined ? bytes : rounded(bytes / 1_000);
+  const value = targetKb === undefined ? bytes : bytes / 1_000;
   return {
     row,
     unit: targetKb === undefined ? 'B gzip' : 'kB gzip',
