@@ -1,7 +1,4 @@
-import type { FetchedEvent } from '../../src/core/graph/fetched';
-import { newestSlots } from '../../src/core/graph/slots';
-import { beginFetch, beginSync, type SyncInput, type SyncState, stepSync } from '../../src/core/graph/sync';
-import { type Bytes, type EventId, type Slot, toHex } from '../../src/core/ids';
+import { type Bytes, type EventId, toHex } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { frameOf, type Message, type Question } from '../../src/core/link/messages';
 import { receive } from '../../src/core/link/receive';
@@ -11,6 +8,7 @@ import {
   openSession,
   type Session,
   type SessionEvent,
+  type SessionStep,
   tick,
 } from '../../src/core/link/session';
 import {
@@ -22,103 +20,109 @@ import {
   type WriteName,
 } from '../../src/core/transactions/registry';
 import type { PutResult } from '../../src/core/wire/event-put';
-import { holdfast, slotOf } from '../../src/core/wire/profile';
+import type { PeerLimits } from '../../src/core/wire/version';
 import { featuresOf } from '../../src/core/wire/version';
+import type { Committed, Store } from '../../src/engine/ports';
+import type { Answer, Untagged } from '../../src/relay/asked';
+import { type PutSource, Puts } from '../../src/relay/puts';
+import { RelayGraph } from '../../src/relay/relay-graph';
+import { syncSlot } from '../../src/relay/sync';
 import { runSynchronously } from '../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../src/store/memory/memory-tables';
+import { profile, urlOf } from './names';
 import { goingAway, type Link, type Listener, type Network } from './network';
 import type { FaultRates } from './plan';
 import type { Watch } from './watch';
 import { Life, timeItself, type World } from './world';
 
-type Answer = Extract<SessionEvent, { readonly type: 'tips' | 'headers' | 'events' }> | undefined;
-
-const place = {
-  account: '00'.repeat(16),
-  profile: holdfast.name,
-  slotsRetained: holdfast.relaySlotsRetained,
-};
-const bytesMax = 1_000_000_000;
 const redialMs = 4_000;
 const dialMs = 15_000;
 const resyncMs = 240_000;
 /** Slots a relay syncs with another: the network of a run is a few slots old. */
-const syncSlots = 6;
+const slotsSynced = 6;
 
-/** Work that is done one piece after another. What waits for a life that is over is never done. */
-class WorkLine {
-  readonly #waiting: (() => Promise<void>)[] = [];
-  #working = false;
+type Side = 'dialling' | 'answering';
 
-  push(work: () => Promise<void>): void {
-    this.#waiting.push(work);
-    if (!this.#working) void this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    this.#working = true;
-    for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) await work();
-    this.#working = false;
-  }
-}
-
-/** One session of a relay, with whoever is at the other end. */
-class Peer {
-  session: Session;
-  readonly #asked = new Map<string, (answer: Answer) => void>();
+/** One session of a relay, with whoever is at the other end. What is put goes the way of the real relay. */
+class Peer implements PutSource {
+  #session: Session;
+  readonly #puts: Puts;
+  readonly #asked = new Map<string, (answer: Answer | undefined) => void>();
+  #answers: Promise<void> = Promise.resolve();
   #tags = 0;
   #timer: Life | undefined;
 
   constructor(
-    private readonly relay: SimRelay,
+    private readonly host: SimRelay,
     readonly link: Link,
-    readonly side: 'dialling' | 'answering',
+    readonly side: Side,
     readonly isRelay: boolean,
     private readonly life: Life,
   ) {
     const config = {
-      profile: holdfast,
-      nodeId: relay.nodeId,
-      address: `wss://${relay.name}`,
+      profile,
+      nodeId: host.nodeId,
+      address: urlOf(host.name),
       features: featuresOf(),
-      nonce: relay.world.random.below(0x1_0000),
+      nonce: host.world.random.below(0x1_0000),
     };
-    const step = openSession(config, relay.clock());
-    this.session = step.session;
+    this.#puts = new Puts(this, host.putHost);
+    const step = openSession(config, host.clock());
+    this.#session = step.session;
     this.#apply(step);
   }
 
-  get ready(): boolean {
-    return this.session.phase === 'ready';
+  get isReady(): boolean {
+    return this.#session.phase === 'ready';
+  }
+
+  get limits(): PeerLimits | undefined {
+    return this.#session.limits;
   }
 
   take(bytes: Bytes): void {
-    this.#apply(receive(this.session, bytes, this.relay.clock()));
+    this.#apply(receive(this.#session, bytes, this.host.clock()));
   }
 
   say(message: Message): void {
-    if (!this.ready) return;
-    if (message.say === 'status' && this.session.limits?.status !== true) return;
-    this.link.send(this.side, frameOf(holdfast, message));
+    if (this.isReady) this.link.send(this.side, frameOf(profile, message));
   }
 
-  ask(question: (tag: string) => Question): Promise<Answer> {
-    const tag = `${++this.#tags}`;
+  ask(question: Untagged): Promise<Answer | undefined> {
+    this.#tags += 1;
+    const tag = String(this.#tags);
     return new Promise((resolve) => {
       this.#asked.set(tag, resolve);
-      this.#apply(ask(this.session, question(tag), this.relay.clock()));
+      this.#apply(ask(this.#session, { ...question, tag } as Question, this.host.clock()));
     });
   }
 
+  report(id: EventId, result: PutResult): void {
+    if (this.limits?.status === true) this.host.report(this, this.life, id, result);
+  }
+
+  relay(put: { readonly event: Bytes; readonly blob: Bytes }): void {
+    this.host.relay(this, put);
+  }
+
+  close(code: number): void {
+    this.link.close(this.side, code);
+    this.host.lost(this);
+  }
+
+  balance(): void {
+    // A false link holds whatever is under way.
+  }
+
   end(): void {
-    this.session = { ...this.session, phase: 'closed' };
+    this.#session = { ...this.#session, phase: 'closed' };
     this.#timer?.end();
     for (const resolve of this.#asked.values()) resolve(undefined);
     this.#asked.clear();
   }
 
-  #apply(step: { session: Session; out: readonly Bytes[]; events: readonly SessionEvent[] }): void {
-    this.session = step.session;
+  #apply(step: SessionStep): void {
+    this.#session = step.session;
     for (const frame of step.out) this.link.send(this.side, frame);
     for (const event of step.events) this.#onEvent(event);
     this.#setTimer();
@@ -133,54 +137,67 @@ class Peer {
       case 'refused':
         return this.#settle(event.tag, undefined);
       case 'closed':
-        this.link.close(this.side, event.code);
-        return this.relay.lost(this);
+        return this.close(event.code);
       case 'ready':
-        return this.relay.onReady(this);
+        return this.host.onReady(this);
+      case 'put':
+        return this.host.isBusy() ? this.report(event.id, busy) : this.#puts.push(event);
+      case 'tips-asked':
+      case 'headers-asked':
+      case 'events-asked':
+        this.#answers = this.#answers.then(async () => this.say(await this.#answerTo(event)));
+        return;
       case 'dropped':
       case 'status':
         return;
-      default:
-        this.relay.handle(this, event);
     }
   }
 
-  #settle(tag: string, answer: Answer): void {
+  async #answerTo(
+    asked: SessionEvent & { readonly type: 'tips-asked' | 'headers-asked' | 'events-asked' },
+  ): Promise<Message> {
+    const { graph } = this.host;
+    switch (asked.type) {
+      case 'tips-asked':
+        return { say: 'tips', tips: await graph.tips(asked.slot) };
+      case 'headers-asked':
+        return { say: 'headers', headers: await graph.headers(asked.slot, asked.tips) };
+      case 'events-asked': {
+        const { eventReplyEventsMax, batchBytesMax } = limits;
+        return { say: 'events', events: await graph.bodies(asked.ids, eventReplyEventsMax, batchBytesMax) };
+      }
+    }
+  }
+
+  #settle(tag: string, answer: Answer | undefined): void {
     this.#asked.get(tag)?.(answer);
     this.#asked.delete(tag);
   }
 
   #setTimer(): void {
     this.#timer?.end();
-    const at = nextDeadline(this.session);
+    const at = nextDeadline(this.#session);
     if (!Number.isFinite(at)) return;
-    this.#timer = new Life(this.relay.name, this.life);
-    const due = at - this.relay.clock();
-    this.relay.world.park(
-      this.#timer,
-      'ticks',
-      due,
-      () => this.#apply(tick(this.session, this.relay.clock())),
-      1,
-    );
+    this.#timer = new Life(this.host.name, this.life);
+    const ticks = (): void => this.#apply(tick(this.#session, this.host.clock()));
+    this.host.world.park(this.#timer, 'ticks', at - this.host.clock(), ticks, 1);
   }
 }
 
+const busy: PutResult = { type: 'nack', reason: 'busy' };
+
 /**
- * A relay of the simulator: the house's link session and graph scripts over rows that survive it. What it has not
- * committed is lost with it.
+ * A relay of the simulator: the real relay's graph, puts and sync, and the house's link session, over rows that
+ * survive it and a false network. What it has not committed is lost with it.
  */
 export class SimRelay implements Listener {
   readonly tables = new MemoryTables();
   nodeId = '';
+  graph: RelayGraph;
   #life: Life;
   #peers = new Set<Peer>();
   /** The newest link dialled to each other relay. */
   readonly #dialled = new Map<string, Link>();
-  /** Events are taken in one after another, questions are answered one after another: neither waits for the other. */
-  #puts = new WorkLine();
-  #questions = new WorkLine();
-  #synced: boolean;
 
   constructor(
     readonly world: World,
@@ -194,7 +211,7 @@ export class SimRelay implements Listener {
     private readonly scripts: Scripts = registered,
   ) {
     this.#life = new Life(name);
-    this.#synced = others.length === 0;
+    this.graph = this.#newGraph();
     network.serve(this);
     this.#begin();
   }
@@ -203,21 +220,26 @@ export class SimRelay implements Listener {
     return this.world.now + this.skewMs;
   }
 
-  get alive(): boolean {
-    return this.#life.alive;
+  get putHost(): ConstructorParameters<typeof Puts>[1] {
+    const { graph } = this;
+    return {
+      graph,
+      eventsPerMinuteMax: limits.floodEventsMax,
+      bytesPerMinuteMax: 8_388_608,
+      now: () => this.clock(),
+    };
   }
 
   /** The process ends, with everything it had not committed, and starts again by itself after a while. */
   crash(downMs: number = this.world.random.between(500, 8_000)): void {
     if (!this.#life.alive) return;
     this.world.count('relay-crash');
-    const old = this.#life;
-    old.end();
+    this.#life.end();
     this.network.gone((life) => !life.alive);
     this.world.park(timeItself, `${this.name} starts again`, downMs, () => this.#begin());
   }
 
-  accept(link: Link): { life: Life; owner: ReturnType<SimRelay['owner']> } | undefined {
+  accept(link: Link): { readonly life: Life; readonly owner: ReturnType<SimRelay['owner']> } | undefined {
     if (!this.#life.alive) return undefined;
     const isRelay = link.dialling.site instanceof SimRelay;
     return { life: this.#life, owner: this.owner(() => link, 'answering', isRelay) };
@@ -226,14 +248,9 @@ export class SimRelay implements Listener {
   /** The relay's end of one link. */
   owner(
     link: () => Link,
-    side: 'dialling' | 'answering',
+    side: Side,
     isRelay: boolean,
-  ): {
-    opened(): void;
-    frame(bytes: Bytes): void;
-    written(): void;
-    closed(): void;
-  } {
+  ): { opened(): void; frame(bytes: Bytes): void; written(): void; closed(): void } {
     let peer: Peer | undefined;
     return {
       opened: () => {
@@ -259,20 +276,37 @@ export class SimRelay implements Listener {
     if (peer.side === 'dialling') this.#redial(peer.link.target);
   }
 
-  handle(peer: Peer, event: SessionEvent): void {
-    const line = event.type === 'put' ? this.#puts : this.#questions;
-    line.push(() => this.#handle(peer, event));
+  relay(from: Peer, put: { readonly event: Bytes; readonly blob: Bytes }): void {
+    for (const peer of this.#peers) if (peer !== from) peer.say({ say: 'put', ...put });
+  }
+
+  isBusy(): boolean {
+    return this.world.fault('relay-busy', this.rates.relayBusy);
+  }
+
+  /** A status goes out, or is lost, or goes out again later. */
+  report(peer: Peer, life: Life, id: EventId, result: PutResult): void {
+    if (this.world.fault('status-lost', this.rates.statusLost)) return;
+    const status = { say: 'status', status: { id, result } } as const;
+    peer.say(status);
+    if (!this.world.fault('status-repeated', this.rates.statusRepeated)) return;
+    this.world.park(life, 'says a status again', this.world.random.between(1, 50_000), () =>
+      peer.say(status),
+    );
+  }
+
+  #newGraph(): RelayGraph {
+    const bounds = { profile, slotsRetained: profile.relaySlotsRetained, slotsSynced, storeBytesMax: 1e9 };
+    return new RelayGraph(this.#store(), bounds, () => this.clock(), this.others.length === 0);
   }
 
   #begin(): void {
     this.#life = new Life(this.name);
     this.nodeId = toHex(this.world.random.bytes(16));
     this.#peers = new Set();
-    this.#puts = new WorkLine();
-    this.#questions = new WorkLine();
-    this.#synced = this.others.length === 0 || this.#synced;
+    this.graph = this.#newGraph();
     for (const other of this.others) this.#dial(other);
-    this.#prune();
+    void this.graph.prune();
     this.#resyncLater();
   }
 
@@ -291,29 +325,33 @@ export class SimRelay implements Listener {
   }
 
   #redial(other: string): void {
-    this.world.park(
-      this.#life,
-      `redials ${other}`,
-      this.world.random.between(redialMs >> 1, redialMs),
-      () => {
-        if (this.#dialled.get(other)?.dialling.over !== false) this.#dial(other);
-      },
-    );
+    const pauseMs = this.world.random.between(redialMs >> 1, redialMs);
+    this.world.park(this.#life, `redials ${other}`, pauseMs, () => {
+      if (this.#dialled.get(other)?.dialling.over !== false) this.#dial(other);
+    });
   }
 
   #resyncLater(): void {
     this.world.park(this.#life, 'syncs again', resyncMs, () => {
-      for (const peer of this.#peers) if (peer.isRelay && peer.ready) void this.#syncWith(peer);
-      this.#prune();
+      for (const peer of this.#peers) if (peer.isRelay && peer.isReady) void this.#syncWith(peer);
       this.#resyncLater();
     });
   }
 
-  #prune(): void {
-    void this.#transact('pruneGraph', { ...place, now: this.clock() });
+  async #syncWith(peer: Peer): Promise<void> {
+    const { graph } = this;
+    for (const slot of graph.slotsToSync()) if ((await syncSlot(peer, graph, slot)) !== 'complete') return;
+    graph.synced = true;
   }
 
-  #transact<N extends WriteName>(name: N, args: Args<N>): Promise<Outcome<N>> {
+  #store(): Store {
+    return {
+      transact: (name, args) => this.#transact(name, args),
+      read: (name, args) => this.#read(name, args),
+    };
+  }
+
+  #transact<N extends WriteName>(name: N, args: Args<N>): Promise<Committed<Outcome<N>>> {
     return new Promise((resolve) => {
       this.world.park(this.#life, `commits ${name}`, this.world.delay(8, 1_500), () => {
         const { crashes } = this.world;
@@ -327,7 +365,7 @@ export class SimRelay implements Listener {
           },
         });
         if (crashes.at(`${name}/commit:after`, crash)) return;
-        if (result?.ok === true) resolve(result.outcome as Outcome<N>);
+        if (result?.ok === true) resolve({ outcome: result.outcome as Outcome<N>, effects: result.effects });
         else this.world.breach('throw', `${name}: ${String(result?.error)}`);
       });
     });
@@ -341,118 +379,5 @@ export class SimRelay implements Listener {
         else this.world.breach('throw', `${name}: ${String(result?.error)}`);
       });
     });
-  }
-
-  async #handle(peer: Peer, event: SessionEvent): Promise<void> {
-    switch (event.type) {
-      case 'put':
-        return this.#onPut(peer, event);
-      case 'tips-asked': {
-        if (event.slot === undefined) return peer.say({ say: 'tips', tips: [] });
-        return peer.say({ say: 'tips', tips: await this.#read('graphTips', { ...place, slot: event.slot }) });
-      }
-      case 'headers-asked': {
-        if (event.slot === undefined) return peer.say({ say: 'headers', headers: [] });
-        const at = { ...place, slot: event.slot, tips: event.tips };
-        let outcome = await this.#read('graphHeaders', at);
-        while (!outcome.done) outcome = await this.#read('graphHeaders', { ...at, walk: outcome.walk });
-        return peer.say({ say: 'headers', headers: outcome.headers });
-      }
-      case 'events-asked': {
-        const bounds = { eventsMax: limits.eventReplyEventsMax, bytesMax: limits.batchBytesMax };
-        const wanted = { account: place.account, ids: event.ids, ...bounds };
-        return peer.say({ say: 'events', events: await this.#read('graphBodies', wanted) });
-      }
-    }
-  }
-
-  async #onPut(peer: Peer, put: SessionEvent & { readonly type: 'put' }): Promise<void> {
-    if (this.world.fault('relay-busy', this.rates.relayBusy)) {
-      return this.#status(peer, put.id, { type: 'nack', reason: 'busy' });
-    }
-    let outcome = await this.#put(put);
-    if (outcome.verdict === 'missing') {
-      const begun = beginFetch(holdfast, outcome.slot, { batchEventsMax: 8 }, outcome.parents);
-      if (await this.#run(peer, begun, outcome.slot)) outcome = await this.#put(put);
-    }
-    switch (outcome.verdict) {
-      case 'inserted':
-        for (const other of this.#peers) {
-          if (other !== peer) other.say({ say: 'put', event: put.event, blob: put.blob });
-        }
-        return this.#status(peer, put.id, { type: 'has', inserted: true });
-      case 'known':
-        return this.#status(peer, put.id, { type: 'has', inserted: false });
-      case 'refused':
-        return this.#status(peer, put.id, { type: 'nack', reason: outcome.reason });
-      case 'missing':
-        return this.#status(peer, put.id, { type: 'nack', reason: 'busy' });
-      case 'flood':
-        return;
-    }
-  }
-
-  #put(put: SessionEvent & { readonly type: 'put' }): Promise<Outcome<'relayPut'>> {
-    const { event, blob } = put;
-    const how = { now: this.clock(), synced: this.#synced, flooded: false, bytesMax };
-    return this.#transact('relayPut', { ...place, event, blob, ...how });
-  }
-
-  #status(peer: Peer, id: EventId, result: PutResult): void {
-    if (this.world.fault('status-lost', this.rates.statusLost)) return;
-    const status = { say: 'status', status: { id, result } } as const;
-    peer.say(status);
-    if (this.world.fault('status-repeated', this.rates.statusRepeated)) {
-      const later = this.world.random.between(1, 50_000);
-      this.world.park(this.#life, 'says a status again', later, () => peer.say(status));
-    }
-  }
-
-  async #syncWith(peer: Peer): Promise<void> {
-    for (const slot of newestSlots(holdfast, this.clock(), syncSlots)) {
-      if (!peer.ready) return;
-      await this.#run(peer, beginSync(holdfast, slot, { batchEventsMax: 8 }), slot);
-      if (slot === slotOf(holdfast, this.clock()) && peer.ready) this.#synced = true;
-    }
-  }
-
-  async #run(peer: Peer, begun: SyncState, slot: Slot): Promise<boolean> {
-    let state = begun;
-    while (state.output.want !== 'nothing') {
-      const input = await this.#answer(peer, state, slot);
-      if (input === undefined) return false;
-      state = stepSync(state, input);
-    }
-    return state.output.result.end === 'complete';
-  }
-
-  async #answer(peer: Peer, state: SyncState, slot: Slot): Promise<SyncInput | undefined> {
-    const { output } = state;
-    switch (output.want) {
-      case 'peer-tips': {
-        const got = await peer.ask((tag) => ({ ask: 'tips', tag, slot }));
-        return got?.type === 'tips' ? { got: 'peer-tips', tips: got.tips } : undefined;
-      }
-      case 'headers': {
-        const got = await peer.ask((tag) => ({ ask: 'headers', tag, slot, tips: output.tips }));
-        return got?.type === 'headers' ? { got: 'headers', headers: got.headers } : undefined;
-      }
-      case 'events': {
-        const got = await peer.ask((tag) => ({ ask: 'events', tag, ids: output.ids }));
-        return got?.type === 'events' ? { got: 'events', events: got.events } : undefined;
-      }
-      case 'lacking':
-        return { got: 'lacking', ids: await this.#read('graphLacking', { ...place, slot, ids: output.ids }) };
-      case 'own-tips':
-        return { got: 'own-tips', tips: await this.#read('graphTips', { ...place, slot }) };
-      case 'insert':
-        return { got: 'inserted', outcome: await this.#take(slot, output.events) };
-      case 'nothing':
-        return undefined;
-    }
-  }
-
-  #take(slot: Slot, events: readonly FetchedEvent[]): Promise<Outcome<'relayTake'>> {
-    return this.#transact('relayTake', { ...place, slot, events, now: this.clock(), bytesMax });
   }
 }

@@ -27,6 +27,8 @@ export interface Result {
   readonly breaches: readonly Breach[];
   readonly trace: readonly string[];
   readonly accepted: number;
+  /** Messages that were made again in a later slot. */
+  readonly recreated: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly fired: ReadonlySet<string>;
   readonly visits: ReadonlyMap<string, number>;
@@ -191,13 +193,15 @@ class Cast {
 
   result(healedMs: number): Result {
     const { world } = this;
+    const entries = this.#ledger.all();
     return {
       plan: this.plan,
       steps: world.steps,
       hash: world.traceHash(),
       breaches: world.breaches,
       trace: world.trace,
-      accepted: this.#ledger.all().length,
+      accepted: entries.length,
+      recreated: entries.filter((entry) => (entry.row.operation?.generations.length ?? 0) > 1).length,
       faults: world.faults,
       fired: world.crashes.fired,
       visits: world.crashes.visits,

@@ -8,8 +8,11 @@ import { profile, urlOf } from '../names';
 import type { Checker, Passing, Watch } from '../watch';
 import type { Ledger } from './ledger';
 
-/** How entries came to leave their lanes, for the report. */
-export type Ending = 'has-new' | 'has-known' | 'descendant';
+/** How entries came to leave their lanes, and Has said of an event of a slot that is over, for the report. */
+export type Ending = 'has-new' | 'has-known' | 'descendant' | 'has-old';
+
+/** The clocks of a run differ by less. */
+const skewMaxMs = 10_000;
 
 /** What relays really said and what really builds on what: the only reasons to call a message acknowledged. */
 export class Evidence implements Checker {
@@ -24,8 +27,15 @@ export class Evidence implements Checker {
   sent(frame: Passing): void {
     if (frame.kind !== 'EventPutStatus') return;
     const { id, result } = statusOf(frame);
-    if (result.type === 'has' && this.watch.event(frame.from, id) === undefined) {
+    const kept = this.watch.event(frame.from, id);
+    if (result.type === 'has' && kept === undefined) {
       this.watch.world.breach('evidence', `${frame.from} says that it has ${id}, and has not`);
+    }
+    if (kept === undefined) return;
+    const isOld = kept.slot + profile.rotationMs <= this.watch.world.now - skewMaxMs;
+    if (isOld && result.type === 'has' && !result.inserted) this.#count('has-old');
+    if (result.type === 'nack' && result.reason === 'too-old') {
+      this.watch.world.breach('too-old', `${frame.from} calls ${id} too old, and has it`);
     }
   }
 
