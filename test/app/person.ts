@@ -18,14 +18,16 @@ export interface Bubble {
   readonly word?: string;
 }
 
-/** The built app on an origin of its own, whose new accounts begin with these relays. */
+/** The built app on an origin of its own, whose new accounts begin with these relays; `change` may alter its files. */
 export async function appFor(
   relays: readonly string[],
+  change: (folder: string) => void = () => undefined,
 ): Promise<{ site: Site; dispose: () => Promise<void> }> {
   if (!(await ensureBuilt())) throw new Error('the app could not be built');
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-app-'));
   cpSync(fileURLToPath(new URL('../../dist/app', import.meta.url)), folder, { recursive: true });
   writeFileSync(join(folder, 'relays.json'), JSON.stringify(relays));
+  change(folder);
   const site = await Site.open(folder);
   const dispose = async () => {
     await site.close();
