@@ -81,9 +81,10 @@ export class Server {
       () => true,
     );
     const result = this.#resultOf(request);
+    const rest = request.name === doorCalls.hello ? this.#parts.greeted() : undefined;
     return {
       answer: this.#inTime(result, opened).then((one) => this.#answer(one)),
-      settled: result,
+      settled: Promise.allSettled([result, rest]),
     };
   }
 

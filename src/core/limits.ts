@@ -102,6 +102,8 @@ export const limits = {
   /** A worker that does not greet in this time is taken for dead; asked again sooner at first, to lose less time. */
   helloMs: 2 * second,
   helloFirstMs: 250,
+  /** Time a stopped service worker is left alone, so that a newer one can take its place. */
+  takeoverMs: 100,
   /** A fetch this often keeps a service worker from being stopped. */
   keepAliveMs: 20 * second,
   callNameMax: 64,

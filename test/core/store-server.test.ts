@@ -159,6 +159,18 @@ describe('the handler behind the doors', () => {
   });
 });
 
+test('a greeting starts what is due without waiting for it', async () => {
+  let over: () => void = () => {};
+  const greeted = vi.fn(() => new Promise<void>((done) => (over = done)));
+  const { answer, settled } = serverOf(makeStore(), { greeted }).serve(request('hello'));
+  expect(await answer).toMatchObject({ outcome: null });
+  expect(greeted).toHaveBeenCalledTimes(1);
+  const late = await Promise.race([settled, Promise.resolve('not yet')]);
+  expect(late).toBe('not yet');
+  over();
+  await settled;
+});
+
 describe('a repeated call', () => {
   test('joins the one under way and gets the answer of the finished one', async () => {
     const write = vi.fn(async () => ({ outcome: write.mock.calls.length, effects: [] }));

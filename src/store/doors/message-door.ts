@@ -109,12 +109,22 @@ export class MessageDoor implements Door {
     if (this.#alive === instance) return;
     this.#forget();
     this.#alive = instance;
-    this.#stopWatching = watchDeath(this.locks, instance, () => this.#lost());
+    this.#stopWatching = watchDeath(this.locks, instance, () => this.#died());
     // What was sent while nothing was known may have gone to an instance before this one, dead without a word.
     for (const pending of this.#pending) if (pending.sentTo !== instance) this.#send(pending);
   }
 
-  /** The instance is gone with whatever was sent to it, a greeting among it. */
+  /**
+   * The instance is gone. If a newer version waits it was perhaps stopped to make room: a message in this moment would
+   * start the old one again, and the browser would let it live on for 30 s (observed).
+   */
+  #died(): void {
+    this.#forget();
+    if (!this.#registration?.waiting) this.#lost();
+    else setTimeout(() => this.#alive === undefined && this.#lost(), limits.takeoverMs);
+  }
+
+  /** Whatever was sent is lost, a greeting among it. */
   #lost(): void {
     this.#forget();
     this.#sendAll();

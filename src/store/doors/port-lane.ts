@@ -1,7 +1,7 @@
 import { limits } from '../../core/limits';
 import type { CallAnswer, CallRequest } from '../../core/wire/call';
 import { watchDeath } from './death';
-import { answerOf, type Caller, type Door, newRequest } from './door';
+import { answerOf, type Caller, type Door, newRequest, pause } from './door';
 import { doorCalls, type LaneAnswer } from './names';
 
 type Settle = (answer: CallAnswer | undefined) => void;
@@ -29,6 +29,8 @@ export interface PortLaneParts extends Caller {
 export class PortLane implements Door {
   #lane: Lane | undefined;
   #opening = false;
+  /** After a death: the worker was perhaps stopped for a newer one, and a fetch now would start the old one again. */
+  #rest: Promise<void> | undefined;
 
   constructor(private readonly parts: PortLaneParts) {}
 
@@ -36,6 +38,7 @@ export class PortLane implements Door {
     const lane = this.#lane;
     const answer = lane === undefined ? undefined : await send(lane, request, until - Date.now());
     if (answer !== undefined) return answer;
+    await this.#rest;
     void this.#open();
     return this.parts.base.call(request, until);
   }
@@ -76,6 +79,9 @@ export class PortLane implements Door {
 
   #close(lane: Lane): void {
     if (this.#lane === lane) this.#lane = undefined;
+    this.#rest = pause(limits.takeoverMs).then(() => {
+      this.#rest = undefined;
+    });
     lane.stopWatching();
     lane.port.close();
     for (const settle of [...lane.waiting.values()]) settle(undefined);
