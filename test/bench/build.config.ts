@@ -14,7 +14,7 @@ export default defineConfig({
       build: {
         ...common,
         rolldownOptions: {
-          input: { page: join(root, 'test/bench/page.ts') },
+          input: { page: join(import.meta.dirname, './page.ts') },
           preserveEntrySignatures: 'strict',
           output: { format: 'es', entryFileNames: '[name].js' },
         },
@@ -25,7 +25,7 @@ export default defineConfig({
       build: {
         ...common,
         rolldownOptions: {
-          input: { sw: join(root, 'test/bench/worker.ts') },
+          input: { sw: join(import.meta.dirname, './worker.ts') },
           output: { format: 'iife', entryFileNames: 'sw.js', codeSplitting: false },
         },
       },

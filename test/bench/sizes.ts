@@ -14,7 +14,7 @@ export interface ScriptFile {
 }
 
 /** The scripts of a built app, by path. */
-export function scriptsOf(app: string): ScriptFile[] {
+function scriptsOf(app: string): ScriptFile[] {
   return (readdirSync(app, { recursive: true }) as string[])
     .filter((path) => path.endsWith('.js'))
     .map((path) => ({ path: path.replaceAll('\\', '/'), code: readFileSync(join(app, path), 'utf8') }))
