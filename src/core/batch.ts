@@ -9,11 +9,6 @@ import type { Answers, Change, Decision, Question, Script, Step } from './transa
 export interface Job {
   readonly name: string;
   readonly start: () => Script<unknown>;
-  /**
-   * Does beforehand what depends on the arguments alone, so that a store can have it done while its database answers.
-   * Never throws, and need not be called.
-   */
-  readonly prepare?: () => void;
 }
 
 /** What became of one script of a batch. A throw contributed nothing. */

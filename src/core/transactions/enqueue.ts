@@ -3,7 +3,7 @@ import { type OwnBody, openOwnBody, sameOwnBody, sealOwnBody } from '../history/
 import type { AccountId, Bytes, ConversationId, LogicalId } from '../ids';
 import { limits } from '../limits';
 import type { CountersRow, MessageRow } from '../tables';
-import { all, decide, get, put, remove, rows, type Script } from '../transaction';
+import { all, decide, get, put, rows, type Script } from '../transaction';
 import { privmsgBytesOver } from '../wire/privmsg';
 import { profileOf } from '../wire/profile';
 import { dataKey, type Keys } from './keys';
@@ -46,14 +46,10 @@ const entryOverheadBytes = 512;
 
 /**
  * Appends a message to the account's lane (OB-01, OB-31, OB-33). A repeat of the same command with the same content
- * answers the same result, with another content a conflict. `sealed` gives what `sealedBody` makes of the arguments.
+ * answers the same result, with another content a conflict.
  */
-export function* enqueue(
-  args: EnqueueArgs,
-  keys: Keys,
-  sealed: () => Bytes = () => sealedBody(args, keys),
-): Script<EnqueueOutcome> {
-  dataKey(keys);
+export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> {
+  const key = dataKey(keys);
   const [conversation, stored, same] = yield* all([
     get('conversations', [args.account, args.conversation]),
     get('counters', [args.account]),
@@ -65,7 +61,7 @@ export function* enqueue(
   const over = bytesOver(args);
   if (over > 0) return decide({ kind: 'too-long', over });
   const counters = stored ?? newCounters(args.account);
-  const body = sealed();
+  const body = sealOwnBody(key, args.account, args.command, args.body, args.nonce);
   const bytes = body.length + entryOverheadBytes;
   const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
   // The head's event needs room too, or a full outbox could never send what fills it.
@@ -92,15 +88,9 @@ export function* enqueue(
   };
   return decide(
     { kind: 'queued', seq, repeated: false },
-    // The text it was typed as goes with it: a crash in between must not bring it back as a draft.
-    [put('messages', row), put('counters', next), remove('drafts', [args.account, args.conversation])],
+    [put('messages', row), put('counters', next)],
     [lookAt(next, 'outbox')],
   );
-}
-
-/** The record that keeps the message's body: the costly part of an enqueue, and no question to the store is in it. */
-export function sealedBody(args: EnqueueArgs, keys: Keys): Bytes {
-  return sealOwnBody(dataKey(keys), args.account, args.command, args.body, args.nonce);
 }
 
 /** Room for the publish frame is reserved before the message is accepted: what never fits is never queued. */

@@ -5,7 +5,7 @@ import { decide, get } from '../transaction';
 import { addRelay, beginEngine, createAccount, joinChannel, removeRelay } from './account';
 import { answer } from './answer';
 import { markRead, putDraft } from './draft';
-import { enqueue, sealedBody } from './enqueue';
+import { enqueue } from './enqueue';
 import { pruneGraph } from './graph-prune';
 import { graphBodies, graphHeaders, graphLacking, graphPage, graphTips } from './graph-reads';
 import type { Keys } from './keys';
@@ -78,25 +78,17 @@ export interface Scripts {
   isRelaxed(name: string): boolean;
 }
 
-/** Parts of writes that depend on their arguments alone: the scripts of these names take the result as a function. */
-const early = { enqueue: sealedBody };
-
-type AnyScript = (args: unknown, keys: Keys, part?: () => unknown) => Script<unknown>;
-type AnyPart = (args: unknown, keys: Keys) => unknown;
+type AnyScript = (args: unknown, keys: Keys) => Script<unknown>;
 type AnyRead = (args: unknown, keys: Keys) => Ask<unknown>;
 
 /** The transactions and reads of this file. Names it does not know are a `StoreError` of kind `unknown`. */
 export const registered: Scripts = {
   write(name, args, keys, term) {
     const script = lookUp<AnyScript>(writes, name);
-    const part = Object.hasOwn(early, name)
-      ? once(() => lookUp<AnyPart>(early, name)(args, keys))
-      : undefined;
-    const start = () => script(args, keys, part);
+    const start = () => script(args, keys);
     return {
       name,
       start: term === undefined ? start : () => fenced(term, start()),
-      ...(part === undefined ? {} : { prepare: () => quietly(part) }),
     };
   },
   read(name, args, keys) {
@@ -109,23 +101,6 @@ export const registered: Scripts = {
 function lookUp<F>(from: object, name: string): F {
   if (!Object.hasOwn(from, name)) throw new StoreError('unknown', `no transaction ${name}`);
   return (from as Readonly<Record<string, F>>)[name] as F;
-}
-
-/** Makes it at the first call; a throw makes nothing, and comes again at the next. */
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
-function quietly(work: () => unknown): void {
-  try {
-    work();
-  } catch {
-    // The script meets the same error when it asks for the result, if it ever does.
-  }
 }
 
 function* asScript<T>(ask: Ask<T>): Script<T> {

@@ -82,9 +82,7 @@ export class IdbStore implements Store {
   #run(jobs: readonly Job[], durability: 'strict' | 'relaxed'): Promise<readonly JobResult[]> {
     return this.#withDatabase((database) => {
       const transaction = database.transaction(names as never[], 'readwrite', { durability });
-      return drive(runBatch(jobs), transaction, () => {
-        for (const job of jobs) job.prepare?.();
-      });
+      return drive(runBatch(jobs), transaction);
     });
   }
 
@@ -132,12 +130,7 @@ function isDeadConnection(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'InvalidStateError';
 }
 
-/** Runs a batch in a transaction; `meanwhile` is called once, when the first questions are on their way. */
-async function drive(
-  batch: Batch,
-  transaction: Open,
-  meanwhile: () => void = () => undefined,
-): Promise<readonly JobResult[]> {
+async function drive(batch: Batch, transaction: Open): Promise<readonly JobResult[]> {
   // Watched from the start: an abort while a question is open must not become an unhandled rejection.
   const done = transaction.done.then(
     () => undefined,
@@ -145,10 +138,10 @@ async function drive(
   );
   try {
     let step = batch.next([]);
-    for (let wait = meanwhile; !step.done; wait = () => undefined) {
-      const asked = step.value.map((question: Question) => ask(transaction, question));
-      wait();
-      const answers: Answers = await Promise.all(asked);
+    while (!step.done) {
+      const answers: Answers = await Promise.all(
+        step.value.map((question: Question) => ask(transaction, question)),
+      );
       step = batch.next(answers);
     }
     if (transaction.mode === 'readwrite') write(transaction, step.value.changes);
