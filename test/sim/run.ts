@@ -31,6 +31,7 @@ export interface Result {
   readonly recreated: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly fired: ReadonlySet<string>;
+  /** Visits of crash points while crashes could happen. */
   readonly visits: ReadonlyMap<string, number>;
   readonly endings: ReadonlyMap<Ending, number>;
   /** Virtual time from the end of the faults until everything had come right, ms. */
@@ -54,6 +55,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
   try {
     for (const step of plan.steps) world.park(timeItself, describe(step), step.at, () => cast.perform(step));
     await world.runUntil(start + plan.healAt);
+    const visits = new Map(world.crashes.visits);
     cast.heal();
     const healedAt = world.now;
     let looked = 0;
@@ -63,7 +65,7 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
       return cast.isSettled();
     });
     if (world.breaches.length === 0) cast.judge();
-    return cast.result(world.now - healedAt);
+    return cast.result(visits, world.now - healedAt);
   } finally {
     process.off('unhandledRejection', onThrow);
   }
@@ -191,7 +193,7 @@ class Cast {
     if (missing.length > 0) this.world.breach('undelivered', missing.join(', '));
   }
 
-  result(healedMs: number): Result {
+  result(visits: ReadonlyMap<string, number>, healedMs: number): Result {
     const { world } = this;
     const entries = this.#ledger.all();
     return {
@@ -204,7 +206,7 @@ class Cast {
       recreated: entries.filter((entry) => (entry.row.operation?.generations.length ?? 0) > 1).length,
       faults: world.faults,
       fired: world.crashes.fired,
-      visits: world.crashes.visits,
+      visits,
       endings: this.#evidence.endings,
       healedMs,
     };

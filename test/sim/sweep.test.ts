@@ -3,7 +3,7 @@ import { reads, writes } from '../../src/core/transactions/registry';
 import { commands } from '../../src/core/wire/commands';
 import { crashPoints } from './crash';
 import { run } from './run';
-import { type Sweep, stories, sweep, unvisited } from './sweep';
+import { type Sweep, stories, storyOf, sweep, unvisited, withCrashes } from './sweep';
 
 describe('crash points', () => {
   test('are every registered write and every frame, each with its kinds', () => {
@@ -16,13 +16,54 @@ describe('crash points', () => {
 
 describe('stories', () => {
   test.each(stories.map((story) => [story.seed, story] as const))(
-    '[OB-04] %s: what was accepted offline or before the first sync is everywhere in the end',
+    '%s: what was accepted is everywhere in the end, once',
     async (_name, story) => {
       const result = await run(story);
       expect(result.breaches).toEqual([]);
       expect(result.accepted).toBeGreaterThan(0);
     },
   );
+});
+
+describe('what a story is about', () => {
+  test('[OB-01] [OB-04] messages accepted offline, before any sync, survive the browser and arrive in order', async () => {
+    const result = await run(storyOf('offline'));
+    expect(result.breaches).toEqual([]);
+    expect(result.accepted).toBe(5);
+    expect(result.faults.get('browser-death')).toBe(1);
+    const firstPut = result.trace.findIndex((line) => line.includes('gets EventPut'));
+    const lastAccepted = result.trace.findLastIndex((line) => line.includes('has enqueue'));
+    expect(lastAccepted).toBeGreaterThan(0);
+    expect(firstPut).toBeGreaterThan(lastAccepted);
+  });
+
+  test('[OB-23] [EG-04] an expired head that a relay still keeps is acknowledged by its Has, and not made again', async () => {
+    const result = await run(storyOf('retained'));
+    expect(result.breaches).toEqual([]);
+    expect(result.endings.get('has-old')).toBeGreaterThan(0);
+    expect(result.recreated).toBe(0);
+  });
+
+  test('[OB-07] [OB-21] a head nobody answers is made again in the next slot, after a round there, and leaves once', async () => {
+    const result = await run(storyOf('rotation'));
+    expect(result.breaches).toEqual([]);
+    expect(result.recreated).toBeGreaterThan(0);
+  });
+
+  test('[OB-08] [OB-09] a crash around the commit of any generation exposes nothing early and makes none twice', async () => {
+    const story = storyOf('rotation');
+    const { visits } = await run(story);
+    const count = visits.get('materialise/commit:before') ?? 0;
+    expect(count).toBeGreaterThanOrEqual(2);
+    for (const point of ['materialise/commit:before', 'materialise/commit:after']) {
+      for (let nth = 1; nth <= count; nth++) {
+        const result = await run(withCrashes(story, [{ point, nth }]));
+        expect(result.fired).toEqual(new Set([point]));
+        expect(result.breaches, `${point} ${nth}`).toEqual([]);
+        expect(result.accepted).toBe(2);
+      }
+    }
+  });
 });
 
 describe('a crash at every point, once in every story', () => {

@@ -45,18 +45,35 @@ export const stories: readonly Plan[] = [
     { at: 8_000, do: 'send', device: 0, channel: 0, burst: 1 },
   ]),
   story(
-    'rotation',
-    { ...base, relays: 1, beforeRotationMs: 12_000, rates: { ...calm, statusLost: 900 } },
-    60_000,
-    [
-      { at: 2_000, do: 'send', device: 0, channel: 0, burst: 2 },
-      { at: 20_000, do: 'send', device: 1, channel: 0, burst: 1 },
-    ],
+    'retained',
+    { ...base, relays: 1, beforeRotationMs: 12_000, rates: { ...calm, statusLost: 1_000 } },
+    25_000,
+    [{ at: 2_000, do: 'send', device: 0, channel: 0, burst: 2 }],
   ),
+  story(
+    'rotation',
+    { ...base, relays: 1, beforeRotationMs: 12_000, rates: { ...calm, statusLost: 1_000 } },
+    100_000,
+    [{ at: 2_000, do: 'send', device: 0, channel: 0, burst: 2 }],
+  ),
+  story('offline', base, 14_000, [
+    { at: 0, do: 'part', device: 0, relay: 0, forMs: 9_000 },
+    { at: 0, do: 'part', device: 0, relay: 1, forMs: 9_000 },
+    { at: 500, do: 'send', device: 0, channel: 0, burst: 3 },
+    { at: 2_500, do: 'end-browser', device: 0, downMs: 2_000 },
+    { at: 5_500, do: 'send', device: 0, channel: 1, burst: 2 },
+  ]),
 ];
 
 function story(name: string, options: Options, healAt: number, steps: readonly Step[]): Plan {
   return { seed: `story ${name}`, options, steps, healAt };
+}
+
+/** The story of a name. */
+export function storyOf(name: string): Plan {
+  const found = stories.find((one) => one.seed === `story ${name}`);
+  if (found === undefined) throw new TypeError(`no story ${name}`);
+  return found;
 }
 
 /** What a sweep showed. */

@@ -1,6 +1,7 @@
 import { sameBytes } from '../../../src/core/ids';
 import type { Intent, MessageRow, Operation } from '../../../src/core/tables';
 import type { Change } from '../../../src/core/transaction';
+import { profile } from '../names';
 import type { Checker, Commit, Watch } from '../watch';
 import type { Evidence } from './evidence';
 import type { Ledger } from './ledger';
@@ -109,11 +110,21 @@ export class OutboxChecker implements Checker {
     });
     const active = generations.at(-1);
     if (active === undefined) return;
+    const replaced = before?.operation?.generations.at(-1);
+    if (replaced !== undefined && replaced.id !== active.id)
+      this.#replacement(name, before?.operation, replaced.slot);
     if (row.lane !== undefined && active.event === undefined) {
       this.#breach('generations', `${name} lost the bytes of its active generation`);
     }
     const ahead = this.ledger.lane(device).find((one) => one.row.seq < row.seq && one.left === 0);
     if (ahead !== undefined) this.#breach('head-only', `${name} was made while ${ahead.row.seq} waits`);
+  }
+
+  /** A copy is made only after a round in a slot that was not the old generation's any more. */
+  #replacement(name: string, before: Operation | undefined, slot: number): void {
+    const asked =
+      (before?.lastRoundAt ?? 0) >= slot + profile.rotationMs || (before?.lastRoundAt ?? 0) < slot;
+    if (!asked) this.#breach('generations', `${name} was made again before a round after its slot`);
   }
 
   #intents(device: string, before: MessageRow | undefined, row: MessageRow): void {
