@@ -91,6 +91,8 @@ const impostors: Record<string, [state: string, open: () => Promise<Impostor>]> 
         response.writeHead(200, { 'content-type': 'text/html' }).end(html),
       ),
   ],
+  // Its handshake is late after 10 s of real time, once.
+  'a server that accepts and stays silent': ['not-now', () => Impostor.open(() => undefined)],
   'a server that closes at once': ['not-now', () => Impostor.open((socket) => socket.close(1000))],
   'a relay that turns us away': ['refused', () => Impostor.open((socket) => socket.close(4004, 'flood'))],
 };
