@@ -3,7 +3,7 @@ import { type OwnBody, openOwnBody, sameOwnBody, sealOwnBody } from '../history/
 import type { AccountId, Bytes, ConversationId, LogicalId } from '../ids';
 import { limits } from '../limits';
 import type { CountersRow, MessageRow } from '../tables';
-import { all, decide, get, put, rows, type Script } from '../transaction';
+import { all, decide, get, put, remove, rows, type Script } from '../transaction';
 import { privmsgBytesOver } from '../wire/privmsg';
 import { profileOf } from '../wire/profile';
 import { dataKey, type Keys } from './keys';
@@ -88,7 +88,8 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
   };
   return decide(
     { kind: 'queued', seq, repeated: false },
-    [put('messages', row), put('counters', next)],
+    // The text it was typed as goes with it: a crash in between must not bring it back as a draft.
+    [put('messages', row), put('counters', next), remove('drafts', [args.account, args.conversation])],
     [lookAt(next, 'outbox')],
   );
 }
