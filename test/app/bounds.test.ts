@@ -3,7 +3,7 @@ import { limits } from '../../src/core/limits';
 import { Relay } from './kit/relay';
 import type { Tab } from './kit/tab';
 import { Tap } from './kit/tap';
-import { allMarked, joinChannel, Person } from './person';
+import { allMarked, joinChannel, Person, say } from './person';
 
 /** Bytes the origin is granted here: more than the app's files take, and a fifth of it is a small outbox. */
 const grantedBytes = 4_000_000;
@@ -125,8 +125,9 @@ describe('an outbox that is full', () => {
 
   test('[OB-31] says when the browser itself stores nothing more, and keeps text and line', async () => {
     await joinChannel(ana.tab, 'pier');
-    sent = 0;
     await tap.cut();
+    await say(ana.tab, 'message 1');
+    sent = 1;
     const { usage } = await ana.tab.evaluate(() =>
       navigator.storage.estimate().then(({ usage: used = 0 }) => ({ usage: used })),
     );
