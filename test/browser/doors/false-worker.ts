@@ -13,7 +13,7 @@ export const stopPoints = [
 export type StopPoint = (typeof stopPoints)[number];
 
 /** Rows that outlive every instance, as a database does. */
-export class Rows {
+class Rows {
   readonly kept = new Map<string, number>();
   /** How often a script ran, to see that a call does run twice. */
   runs = 0;
