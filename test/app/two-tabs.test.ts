@@ -73,7 +73,7 @@ describe('several tabs at once', () => {
       return carriers.filter((one) => one === 'this tab').length === 1 ? tabs[at] : undefined;
     });
 
-  test('[CD-03] [CD-08] any tab sends, all show the same rows and marks, and one engine has one socket', async () => {
+  test('[CD-03] [CD-04] [CD-08] any tab sends, all show the same rows and marks, and one engine has one socket', async () => {
     const tabs = [ana.tab, second, third];
     for (const [at, tab] of [...tabs, second, ana.tab].entries()) await sayIn(tab, `line ${at}`);
     for (const tab of tabs) {
@@ -93,7 +93,7 @@ describe('several tabs at once', () => {
     for (const tab of tabs) await sees(tab, lines);
   });
 
-  test('[CD-03] two tabs that send at the same moment: every tab and the reader have one order', async () => {
+  test('[CD-04] two tabs that send at the same moment: every tab and the reader have one order', async () => {
     const both = [ana.tab, second].map(async (tab, at) => {
       await tab.evaluate((text) => {
         const field = document.querySelector<HTMLTextAreaElement>('#composer');
@@ -137,6 +137,40 @@ describe('several tabs at once', () => {
     expect(left).toContain(next);
     ana.tab = one;
     second = other;
+  });
+
+  test('[CD-08] the tab that carries is frozen: another carries; thawed, it shows what was said meanwhile', async () => {
+    const tabs = [ana.tab, second];
+    await ana.tab.activate();
+    await until('the one in front to carry', async () => (await carrierOf(ana.tab)) === 'this tab');
+    const links = tap.frames.at(-1)?.link ?? 0;
+    await ana.tab.freeze();
+    await sayIn(second, 'while the other is frozen');
+    await allMarked(second, own, 'accepted');
+    expect(await carrierOf(second)).toBe('this tab');
+    await until('one socket', () => tap.links === 1);
+    expect(tap.frames.at(-1)?.link).toBeGreaterThan(links);
+    await ana.tab.thaw();
+    for (const tab of tabs) await sees(tab, lines);
+    await sayIn(ana.tab, 'thawed');
+    for (const tab of [...tabs, bo.tab]) await sees(tab, lines);
+    await until('one socket', () => tap.links === 1);
+    oneEventEach();
+  });
+
+  test('[CD-08] a page that is put aside and brought back goes on where it stood', async () => {
+    await second.close();
+    await ana.tab.navigate('data:text/html,elsewhere');
+    await say(bo.tab, 'nobody home');
+    lines.push('nobody home');
+    await ana.tab.evaluate(() => history.back());
+    await sees(ana.tab, lines);
+    await sayIn(ana.tab, 'back again');
+    await allMarked(ana.tab, own, 'accepted');
+    await sees(bo.tab, lines);
+    await until('one socket', () => tap.links === 1);
+    oneEventEach();
+    second = await ana.another();
   });
 
   test('[CD-03] the process of the engine dies with its tab: the other tab gets a new engine and goes on', async () => {
