@@ -5,7 +5,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { crashPoints } from './crash';
 import { planOf, shrink } from './plan';
 import { type Result, run } from './run';
-import { sweep, unvisited } from './sweep';
+import { storyOf, sweep, sweepPairs, unvisited } from './sweep';
 
 interface Share {
   readonly seed: string;
@@ -13,10 +13,13 @@ interface Share {
   readonly runs: number;
   readonly at: number;
   readonly of: number;
+  /** Sweep over pairs of crashes too. */
+  readonly pairs: boolean;
 }
 
 /** What the runs of one worker showed; plain data, for it crosses a thread. */
 interface Tally {
+  swept: number;
   readonly steps: number[];
   readonly hashes: string[];
   readonly faults: Record<string, number>;
@@ -27,10 +30,12 @@ interface Tally {
 }
 
 const sweepVisits = 1;
+const pairStories = ['silence', 'retained'];
 const reportedMax = 3;
 
 async function tallyOf(share: Share): Promise<Tally> {
   const tally: Tally = {
+    swept: 0,
     steps: [],
     hashes: [],
     faults: {},
@@ -40,11 +45,15 @@ async function tallyOf(share: Share): Promise<Tally> {
     failedSweeps: [],
   };
   const fired = new Set<string>();
-  const swept = await sweep(sweepVisits, {}, { of: share.of, at: share.at });
-  for (const point of swept.fired) fired.add(point);
-  for (const result of swept.failed) {
-    countBreaches(tally, result);
-    tally.failedSweeps.push(`${JSON.stringify(result.plan)}\n${report(result)}`);
+  const swept = [await sweep(sweepVisits, {}, share)];
+  if (share.pairs) for (const story of pairStories) swept.push(await sweepPairs(storyOf(story), share));
+  for (const one of swept) {
+    tally.swept += one.runs;
+    for (const point of one.fired) fired.add(point);
+    for (const result of one.failed) {
+      countBreaches(tally, result);
+      tally.failedSweeps.push(`${JSON.stringify(result.plan)}\n${report(result)}`);
+    }
   }
   for (let nth = share.at; nth < share.runs; nth += share.of) {
     const seed = seedOf(share, nth);
@@ -95,27 +104,23 @@ async function explain(seed: string): Promise<void> {
   console.error(`\nseed ${seed} at commit ${commit()}\nplan ${JSON.stringify(plan)}\n${report(result)}`);
 }
 
-function parse(): {
-  readonly seed: string;
-  readonly from: number;
-  readonly runs: number;
-  readonly json: boolean;
-} {
+function parse(): Omit<Share, 'at' | 'of'> & { readonly json: boolean } {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string', default: '200' },
       seed: { type: 'string', default: 'holdfast' },
       from: { type: 'string', default: '0' },
       json: { type: 'boolean', default: false },
+      pairs: { type: 'boolean', default: false },
     },
   });
   const runs = Number(values.runs);
   const from = Number(values.from);
   if (!Number.isSafeInteger(runs) || runs < 1 || !Number.isSafeInteger(from) || from < 0) {
-    console.error('Usage: npm run sim -- [--runs N] [--seed TEXT] [--from N] [--json]');
+    console.error('Usage: npm run sim -- [--runs N] [--seed TEXT] [--from N] [--pairs] [--json]');
     process.exit(2);
   }
-  return { seed: values.seed, from, runs, json: values.json };
+  return { seed: values.seed, from, runs, json: values.json, pairs: values.pairs };
 }
 
 function shareOut(share: Omit<Share, 'at' | 'of'>): Promise<readonly Tally[]> {
@@ -149,6 +154,7 @@ async function main(): Promise<void> {
     steps: steps.reduce((total, one) => total + one, 0),
     medianSteps: steps[steps.length >> 1] ?? 0,
     distinctTraces: new Set(tallies.flatMap((one) => one.hashes)).size,
+    sweepRuns: tallies.reduce((total, one) => total + one.swept, 0),
     crashPoints: crashPoints.length,
     unvisited: missed,
     ...kinds,

@@ -73,7 +73,8 @@ export class Link {
   cut(): void {
     this.lost = !this.network.isLate();
     for (const end of [this.dialling, this.answering]) {
-      if (end !== undefined) this.network.tell(this, end, abnormal);
+      // What was under way may come after the news of the end, as from a carrier that hands it on late.
+      if (end !== undefined) this.network.tell(this, end, abnormal, this.lost);
     }
   }
 
@@ -96,7 +97,12 @@ export class Network {
     private readonly world: World,
     private readonly rates: FaultRates,
     private readonly watch: Watch,
-  ) {}
+  ) {
+    watch.isConnected = (site) =>
+      this.#links.some(
+        (link) => link.dialling.site.name === site && link.answering !== undefined && !link.over,
+      );
+  }
 
   serve(listener: Listener): void {
     this.#listeners.set(listener.name, listener);
@@ -160,10 +166,11 @@ export class Network {
     to.owner.frame(bytes);
   }
 
-  /** Lets an end know that the link is over, after what was sent to it before. */
-  tell(link: Link, end: End, code: number): void {
-    const at = Math.max(end.lastAt, this.world.now + this.world.delay(30, 3_000));
-    end.lastAt = at;
+  /** Lets an end know that the link is over, mostly after what was sent to it before. */
+  tell(link: Link, end: End, code: number, inOrder = true): void {
+    const soon = this.world.now + this.world.delay(30, 3_000);
+    const at = inOrder ? Math.max(end.lastAt, soon) : soon;
+    end.lastAt = Math.max(end.lastAt, at);
     this.world.park(end.life, 'hears of the end', at - this.world.now, () => {
       if (end.over) return;
       end.over = true;

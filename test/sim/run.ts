@@ -99,7 +99,7 @@ class Cast {
     const isSteady = (device: string): boolean => !this.#clocksSet.has(device);
     const clockOf = (device: string): number => this.#device(device).clock();
     const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
-    const outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady);
+    const outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
     watch.add(this.#ledger, this.#evidence, outbox, exposure, this.#timelines);
     const network = new Network(world, options.rates, watch);
     this.#network = network;

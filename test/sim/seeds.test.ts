@@ -89,7 +89,7 @@ describe('sixty runs with faults at random, then without', () => {
     expect(faults('half-open')).toBeGreaterThan(0);
   });
 
-  test('[OB-31] a full outbox refuses, keeps what it has, and counts what the rows say', () => {
+  test('[OB-30] [OB-31] an outbox stays within its bound: full, it refuses, keeps what it has, counts what the rows say', () => {
     expect(breachesOf('counters', 'lost')).toEqual([]);
     expect(faults('outbox-full')).toBeGreaterThan(0);
   });

@@ -50,6 +50,18 @@ describe('what a story is about', () => {
     expect(result.recreated).toBeGreaterThan(0);
   });
 
+  test('[OB-14] a Has that comes after its link has ended is taken all the same, without any connection', async () => {
+    const late = storyOf('late');
+    let unconnected = 0;
+    for (let at = 1_040; at < 1_340; at += 5) {
+      const steps = late.steps.map((step) => (step.do === 'cut' ? { ...step, at } : step));
+      const result = await run({ ...late, seed: `late.${at}`, steps });
+      expect(result.breaches).toEqual([]);
+      unconnected += result.endings.get('unconnected') ?? 0;
+    }
+    expect(unconnected).toBeGreaterThan(0);
+  });
+
   test('[OB-08] [OB-09] a crash around the commit of any generation exposes nothing early and makes none twice', async () => {
     const story = storyOf('rotation');
     const { visits } = await run(story);

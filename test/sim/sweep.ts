@@ -56,6 +56,10 @@ export const stories: readonly Plan[] = [
     100_000,
     [{ at: 2_000, do: 'send', device: 0, channel: 0, burst: 2 }],
   ),
+  story('late', { ...base, relays: 1 }, 4_000, [
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 1_100, do: 'cut', device: 0, relay: 0 },
+  ]),
   story('offline', base, 14_000, [
     { at: 0, do: 'part', device: 0, relay: 0, forMs: 9_000 },
     { at: 0, do: 'part', device: 0, relay: 1, forMs: 9_000 },
@@ -118,8 +122,30 @@ export function withCrashes(plan: Plan, crashes: readonly CrashPlan[]): Plan {
   return { ...plan, steps: [...steps, ...plan.steps] };
 }
 
+/** Crashes at every two points of one story, each at its first visit, and at every point twice. */
+export async function sweepPairs(
+  plan: Plan,
+  share: { readonly of: number; readonly at: number } = { of: 1, at: 0 },
+): Promise<Sweep> {
+  const fired = new Set<string>();
+  const failed: Result[] = [];
+  const first = crashesOf((await run(plan)).visits, 1).filter(({ nth }) => nth === 1);
+  const pairs = first.flatMap((one, at) => first.slice(at).map((other) => [one, again(one, other)] as const));
+  const own = pairs.filter((_, nth) => nth % share.of === share.at);
+  for (const pair of own) {
+    const result = await run(withCrashes(plan, pair));
+    for (const point of result.fired) fired.add(point);
+    if (result.breaches.length > 0) failed.push(result);
+  }
+  return { runs: own.length + 1, fired, failed };
+}
+
+function again(one: CrashPlan, other: CrashPlan): CrashPlan {
+  return one === other ? { ...other, nth: 2 } : other;
+}
+
 /** The crashes of a sweep over one story, by what it came past without any. */
-export function crashesOf(visits: ReadonlyMap<string, number>, visitsMax: number): readonly CrashPlan[] {
+function crashesOf(visits: ReadonlyMap<string, number>, visitsMax: number): readonly CrashPlan[] {
   return crashPoints.flatMap((point) => {
     const count = visits.get(point) ?? 0;
     const chosen = new Set([...Array.from({ length: visitsMax }, (_, at) => at + 1), count]);

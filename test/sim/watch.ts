@@ -50,6 +50,9 @@ export class Watch {
   readonly #checkers: Checker[] = [];
   readonly sites = new Map<string, Rows>();
 
+  /** True while a site has an open link. */
+  isConnected: (site: string) => boolean = () => false;
+
   constructor(readonly world: World) {}
 
   add(...checkers: readonly Checker[]): void {

@@ -8,8 +8,8 @@ import { profile, urlOf } from '../names';
 import type { Checker, Passing, Watch } from '../watch';
 import type { Ledger } from './ledger';
 
-/** How entries came to leave their lanes, and Has said of an event of a slot that is over, for the report. */
-export type Ending = 'has-new' | 'has-known' | 'descendant' | 'has-old';
+/** How entries came to leave their lanes, also while no link was open, and Has said of an event of an old slot. */
+export type Ending = 'has-new' | 'has-known' | 'descendant' | 'has-old' | 'unconnected';
 
 /** The clocks of a run differ by less. */
 const skewMaxMs = 10_000;
@@ -54,6 +54,7 @@ export class Evidence implements Checker {
     const acked = row.operation?.acked;
     const ids = new Set((row.operation?.generations ?? []).map((one) => one.id));
     if (acked === undefined || ids.size === 0) return false;
+    if (!this.watch.isConnected(device)) this.#count('unconnected');
     if (acked.by !== 'network') {
       const inserted = this.#said.get(`${device} ${acked.by} ${acked.event}`);
       if (inserted === undefined || !ids.has(acked.event)) return false;

@@ -19,6 +19,7 @@ export class OutboxChecker implements Checker {
     private readonly ledger: Ledger,
     private readonly evidence: Evidence,
     private readonly isSteady: (device: string) => boolean,
+    private readonly bytesMax: number,
   ) {}
 
   committed(commit: Commit): void {
@@ -157,6 +158,7 @@ export class OutboxChecker implements Checker {
     if (counters.live !== lane.length) {
       this.#breach('counters', `${device} counts ${counters.live} entries of ${lane.length}`);
     }
+    if (bytes > this.bytesMax) this.#breach('counters', `${device} holds ${bytes} bytes, more than it may`);
     if (counters.outboxBytes !== bytes) {
       this.#breach('counters', `${device} counts ${counters.outboxBytes} bytes of ${bytes}`);
     }
