@@ -28,6 +28,8 @@ const startAgainMs = 1_000;
  */
 export class Device implements Site {
   browser: Life;
+  /** Look signals reach nobody. */
+  losesLooks = false;
   readonly store: DeviceStore;
   readonly page: Page;
   #engines: { readonly life: Life; readonly engine: Engine }[] = [];
@@ -224,7 +226,7 @@ export class Device implements Site {
   #tell(look: Look): void {
     const { lookLost, lookRepeated } = this.options.rates;
     for (const one of this.#listeners) {
-      if (!one.life.alive || this.world.fault('look-lost', lookLost)) continue;
+      if (!one.life.alive || this.losesLooks || this.world.fault('look-lost', lookLost)) continue;
       const times = this.world.fault('look-repeated', lookRepeated) ? 2 : 1;
       for (let time = 0; time < times; time++) {
         this.world.park(one.life, `look at ${look.store}`, this.world.delay(5, 300), () => one.listen(look));

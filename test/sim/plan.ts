@@ -46,6 +46,11 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'part'; readonly device: number; readonly relay: number; readonly forMs: number }
   | { readonly do: 'part-relays'; readonly forMs: number }
   | { readonly do: 'crash'; readonly point: string; readonly nth: number }
+  /** The next call of a name is refused, or runs once more so much later. */
+  | { readonly do: 'refuse'; readonly device: number; readonly name: string }
+  | { readonly do: 'copy'; readonly device: number; readonly name: string; readonly afterMs: number }
+  /** Look signals of a device are lost from now on, or no more. */
+  | { readonly do: 'lose-looks'; readonly device: number; readonly lost: boolean }
 );
 
 /** A whole run, as plain JSON. */

@@ -153,6 +153,13 @@ class Cast {
         return device.secondEngine();
       case 'nudge':
         return device.nudge();
+      case 'refuse':
+        return device.store.refuseNext(step.name);
+      case 'copy':
+        return device.store.copyNext(step.name, step.afterMs);
+      case 'lose-looks':
+        device.losesLooks = step.lost;
+        return;
       case 'clock':
         this.#clocksSet.add(device.name);
         return device.setClock(step.byMs);

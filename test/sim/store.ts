@@ -48,7 +48,8 @@ export class DeviceStore {
   readonly #calls = new Set<Call>();
   #worker: Life;
   #queue: GroupQueue;
-  readonly #jobs = new WeakMap<Job, Call>();
+  readonly #refusals: string[] = [];
+  readonly #copies: { readonly name: string; readonly afterMs: number }[] = [];
 
   constructor(
     private readonly world: World,
@@ -62,6 +63,16 @@ export class DeviceStore {
   ) {
     this.#worker = new Life(`${site.name}.store`, site.browser);
     this.#queue = this.#newQueue();
+  }
+
+  /** The next call of this name is refused. */
+  refuseNext(name: string): void {
+    this.#refusals.push(name);
+  }
+
+  /** The next call of this name runs once more, so much later. */
+  copyNext(name: string, afterMs: number): void {
+    this.#copies.push({ name, afterMs });
   }
 
   /** The browser starts again: nothing of the old one waits any more. */
@@ -101,6 +112,10 @@ export class DeviceStore {
         settled: false,
       };
       this.#calls.add(call);
+      if (this.#takes(this.#refusals, (one) => one === name) !== undefined)
+        return this.#refuse(call, 'storage', 5);
+      const copy = this.#takes(this.#copies, (one) => one.name === name);
+      if (copy !== undefined) this.#send(call, copy.afterMs);
       if (this.world.fault('call-refused', this.rates.refused)) {
         return this.#refuse(call, this.world.random.pick(['busy', 'storage']), this.world.delay(20, 3_000));
       }
@@ -128,6 +143,11 @@ export class DeviceStore {
     });
   }
 
+  #takes<T>(orders: T[], fits: (order: T) => boolean): T | undefined {
+    const at = orders.findIndex(fits);
+    return at < 0 ? undefined : orders.splice(at, 1)[0];
+  }
+
   #refuse(call: Call, kind: StoreErrorKind, delayMs: number): void {
     if (call.settled) return;
     const refuse = (): void => {
@@ -150,7 +170,6 @@ export class DeviceStore {
     this.world.park(this.#worker, `takes ${call.name}`, delayMs, () => {
       if (this.bug.answersEarly === true) return this.#answerEarly(call);
       const job = this.scripts.write(call.name, call.args, this.keys, call.term);
-      this.#jobs.set(job, call);
       const relaxed = this.scripts.isRelaxed(call.name);
       void this.#queue.push(job, weightOf(call.args), relaxed).then((result) => this.#answer(call, result));
     });

@@ -1,0 +1,71 @@
+import { calm, type Options, type Plan, type Step } from '../plan';
+
+const options: Options = {
+  devices: 2,
+  relays: 1,
+  beforeRotationMs: 1_500_000,
+  slotsOld: 0,
+  secret: false,
+  outboxBytesMax: 10_000_000,
+  deviceSkewsMs: [0, 0],
+  relaySkewsMs: [0],
+  rates: calm,
+};
+
+/** A bug the simulator found, as the smallest plan that showed it. */
+export interface Regression {
+  readonly title: string;
+  readonly plan: Plan;
+  /** Everything has to be right by then after the plan, ms: slower is the bug too. */
+  readonly healedMsMax: number;
+}
+
+function regression(
+  title: string,
+  steps: readonly Step[],
+  more: Partial<Options> = {},
+  healAt = 12_000,
+): Regression {
+  const plan = { seed: `regression ${title}`, options: { ...options, ...more }, steps, healAt };
+  return { title, plan, healedMsMax: 120_000 };
+}
+
+/** Every bug found, replayed. */
+export const regressions: readonly Regression[] = [
+  regression('a scan of a channel just joined that the store refused is made again', [
+    { at: 1_000, do: 'send', device: 1, channel: 1, burst: 2 },
+    { at: 4_000, do: 'refuse', device: 0, name: 'scanChannel' },
+    { at: 4_000, do: 'join', device: 0, channel: 1 },
+  ]),
+  regression('an event that the store refused once is fetched soon', [
+    { at: 900, do: 'refuse', device: 1, name: 'receive' },
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 1 },
+  ]),
+  regression('an engine that never heard a look signal finds its account and its messages', [
+    { at: 0, do: 'lose-looks', device: 0, lost: true },
+    { at: 0, do: 'lose-looks', device: 1, lost: true },
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 3_000, do: 'join', device: 1, channel: 1 },
+    { at: 5_000, do: 'send', device: 0, channel: 1, burst: 1 },
+  ]),
+  regression('a late copy of the call that began a dead engine does not stop the living one', [
+    { at: 0, do: 'copy', device: 0, name: 'beginEngine', afterMs: 5_000 },
+    { at: 2_000, do: 'end-engine', device: 0, downMs: 100 },
+    { at: 7_000, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 8_000, do: 'send', device: 1, channel: 0, burst: 1 },
+  ]),
+  regression(
+    'a full outbox still has room for the event of its head',
+    Array.from(
+      { length: 8 },
+      (_, nth): Step => ({ at: 100 * nth, do: 'send', device: 0, channel: 0, burst: 3 }),
+    ),
+    { outboxBytesMax: 67_000 },
+  ),
+  regression(
+    'an event that came before its slot by the clock of the receiver is fetched soon',
+    [{ at: 21_000, do: 'send', device: 0, channel: 0, burst: 2 }],
+    { beforeRotationMs: 20_000, deviceSkewsMs: [4_000, -6_000] },
+    24_000,
+  ),
+];
