@@ -50,22 +50,24 @@ export const regressions: readonly Regression[] = [
   ]),
   regression('a late copy of the call that began a dead engine does not stop the living one', [
     { at: 0, do: 'copy', device: 0, name: 'beginEngine', afterMs: 5_000 },
+    { at: 500, do: 'end-engine', device: 0, downMs: 100 },
     { at: 2_000, do: 'end-engine', device: 0, downMs: 100 },
     { at: 7_000, do: 'send', device: 0, channel: 0, burst: 1 },
     { at: 8_000, do: 'send', device: 1, channel: 0, burst: 1 },
   ]),
   regression(
     'a full outbox still has room for the event of its head',
-    Array.from(
-      { length: 8 },
-      (_, nth): Step => ({ at: 100 * nth, do: 'send', device: 0, channel: 0, burst: 3 }),
-    ),
-    { outboxBytesMax: 67_000 },
+    [
+      { at: 0, do: 'part', device: 0, relay: 0, forMs: 20_000 },
+      { at: 100, do: 'send', device: 0, channel: 0, burst: 120 },
+    ],
+    { outboxBytesMax: 66_700 },
+    25_000,
   ),
   regression(
-    'an event that came before its slot by the clock of the receiver is fetched soon',
-    [{ at: 21_000, do: 'send', device: 0, channel: 0, burst: 2 }],
-    { beforeRotationMs: 20_000, deviceSkewsMs: [4_000, -6_000] },
+    'an event that came too late by the clock of the receiver is fetched soon',
+    [{ at: 17_000, do: 'send', device: 0, channel: 0, burst: 2 }],
+    { beforeRotationMs: 20_000, deviceSkewsMs: [-4_000, 6_000] },
     24_000,
   ),
 ];
