@@ -56,6 +56,22 @@ describe('several tabs at once', () => {
     expect([...events.values()].map((ids) => ids.size)).toEqual(Array.from({ length: own }, () => 1));
   };
 
+  /** Says it in a tab that need not be in front. */
+  const submit = (tab: Tab, line: string) =>
+    tab.evaluate((text) => {
+      const field = document.querySelector<HTMLTextAreaElement>('#composer');
+      if (field === null) throw new TypeError('no composer');
+      field.value = text;
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      // What was typed is drawn before it is sent, as when a person does it.
+      return new Promise<void>((sent) =>
+        setTimeout(() => {
+          field.form?.requestSubmit();
+          sent();
+        }),
+      );
+    }, line);
+
   /** What a tab's Network screen calls the carrier. */
   const carrierOf = async (tab: Tab): Promise<string> => {
     await goTo(tab, '#/net');
@@ -94,15 +110,7 @@ describe('several tabs at once', () => {
   });
 
   test('[CD-04] two tabs that send at the same moment: every tab and the reader have one order', async () => {
-    const both = [ana.tab, second].map(async (tab, at) => {
-      await tab.evaluate((text) => {
-        const field = document.querySelector<HTMLTextAreaElement>('#composer');
-        if (field === null) throw new TypeError('no composer');
-        field.value = text;
-        field.dispatchEvent(new InputEvent('input', { bubbles: true }));
-      }, `both ${at}`);
-      await tab.evaluate(() => document.querySelector<HTMLFormElement>('form.composer')?.requestSubmit());
-    });
+    const both = [ana.tab, second].map((tab, at) => submit(tab, `both ${at}`));
     await Promise.all(both);
     const told = (count: number) => document.querySelectorAll('.message .bubble').length === count;
     await third.waitFor('both', told, lines.length + 2);
@@ -143,14 +151,24 @@ describe('several tabs at once', () => {
     const tabs = [ana.tab, second];
     await ana.tab.activate();
     await until('the one in front to carry', async () => (await carrierOf(ana.tab)) === 'this tab');
+    // With neither in front the carrier stays where it is, until it is frozen.
+    const front = await ana.browser.openTab('data:text/html,front');
+    await until('the carrier to be hidden', () =>
+      ana.tab.evaluate(() => document.visibilityState === 'hidden'),
+    );
+    expect(await carrierOf(ana.tab)).toBe('this tab');
     const links = tap.frames.at(-1)?.link ?? 0;
     await ana.tab.freeze();
-    await sayIn(second, 'while the other is frozen');
+    await submit(second, 'while the other is frozen');
+    lines.push('while the other is frozen');
+    own += 1;
+    await sees(second, lines);
     await allMarked(second, own, 'accepted');
     expect(await carrierOf(second)).toBe('this tab');
     await until('one socket', () => tap.links === 1);
     expect(tap.frames.at(-1)?.link).toBeGreaterThan(links);
     await ana.tab.thaw();
+    await front.close();
     for (const tab of tabs) await sees(tab, lines);
     await sayIn(ana.tab, 'thawed');
     for (const tab of [...tabs, bo.tab]) await sees(tab, lines);

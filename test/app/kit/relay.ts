@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { root } from '../../../src/setup.mjs';
+import { ensureBuilt, root } from '../../../src/setup.mjs';
 import { until } from './until';
 
 /** A port of loopback that nothing listens on now. */
@@ -36,6 +36,7 @@ export class Relay {
 
   /** Starts the built relay (dist/node/relay.js) as the first of its network, open to these origins. */
   static async start(options: { origins?: readonly string[]; more?: string } = {}): Promise<Relay> {
+    if (!(await ensureBuilt())) throw new Error('the relay could not be built');
     const relay = new Relay(mkdtempSync(join(tmpdir(), 'holdfast-relay-')), await freePort());
     const lines = [
       '[relay]',
