@@ -13,13 +13,17 @@ export const tables = {
   drafts: { key: ['account', 'conversation'], indexes: {} },
   messages: {
     key: ['account', 'conversation', 'seq'],
-    indexes: { logical: ['account', 'logical'], lane: ['account', 'lane'] },
+    indexes: { logical: ['account', 'logical'], lane: ['account', 'lane'], open: ['account', 'open'] },
   },
   generations: { key: ['account', 'id'], indexes: {} },
   slots: { key: ['account', 'slot'], indexes: {} },
   events: {
     key: ['account', 'id'],
     indexes: { slot: ['account', 'slot', 'layer', 'id'] },
+  },
+  tickets: {
+    key: ['account', 'identity', 'epoch', 'ticket'],
+    indexes: { epoch: ['account', 'epoch'] },
   },
 } as const satisfies Record<string, TableSpec>;
 
@@ -29,8 +33,13 @@ export interface TableSpec {
   readonly indexes: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The version of the tables above; see `MetaRow` of name `schema`. */
-export const schemaVersion = 1;
+/**
+ * The version of the tables above; see `MetaRow` of name `schema`. Version 2 added the table `tickets` and the index
+ * `open` of messages.
+ */
+export const schemaVersion = 2;
+/** The oldest version whose code may still work on these tables: what came later is optional. */
+export const minReader = 1;
 
 /** One row of facts about the database itself. */
 export type MetaRow =
@@ -72,6 +81,9 @@ export interface CountersRow {
   readonly ownTime: number;
   /** Raised by every change of this account. */
   readonly revision: number;
+  /** Last rate epoch a ticket was taken in, and how many of its tickets are taken. */
+  readonly rateEpoch?: number;
+  readonly tickets?: number;
 }
 
 /** A relay the account may use. */
@@ -161,6 +173,8 @@ export interface MessageRow {
   /** Sealed record of type 32 (own) or 33 (received): nick, text and rebuild fields. */
   readonly body: Bytes;
   readonly lane?: number;
+  /** Its `seq` while an entry that left the lane still has a required relay to hear from. */
+  readonly open?: number;
   readonly operation?: Operation;
   /** Bytes counted for it in `outboxBytes`. */
   readonly bytes?: number;
@@ -203,6 +217,16 @@ export interface EventRow {
   readonly covers: number;
 }
 
+/** A ticket of an identity that an event has spent: no other event may (formats.md 8.4). */
+export interface TicketRow {
+  readonly account: AccountId;
+  /** Public key in lower-case hex. */
+  readonly identity: string;
+  readonly epoch: number;
+  readonly ticket: number;
+  readonly id: EventId;
+}
+
 /** The row type of every table. */
 export interface Rows {
   readonly meta: MetaRow;
@@ -215,6 +239,7 @@ export interface Rows {
   readonly generations: GenerationRow;
   readonly slots: SlotRow;
   readonly events: EventRow;
+  readonly tickets: TicketRow;
 }
 
 /** Name of a table. */

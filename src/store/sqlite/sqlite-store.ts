@@ -15,7 +15,7 @@ import {
 import type { Committed, Store } from '../../engine/ports';
 import { GroupQueue, storageError } from '../group/group-queue';
 import { runSynchronously } from '../group/run-synchronously';
-import { SqliteTables } from './sqlite-tables';
+import { SqliteTables, upgrade } from './sqlite-tables';
 
 /** How to open a store. */
 export interface SqliteOptions {
@@ -37,7 +37,10 @@ export class SqliteStore implements Store {
   readonly #keys: () => Keys;
   #turn: Promise<void> | undefined;
 
-  /** Opens the file. Throws a `StoreError`: `storage` when it cannot, `outdated` when a later build wrote it. */
+  /**
+   * Opens the file, bringing it to the present schema. Throws a `StoreError`: `storage` when it cannot, and then the
+   * file is as it was; `outdated` when a later build wrote it.
+   */
   constructor(options: SqliteOptions) {
     this.#scripts = options.scripts ?? registered;
     this.#keys = options.keys ?? (() => ({}));
@@ -108,7 +111,7 @@ function open(file: string): Database.Database {
     database.pragma('synchronous = FULL');
     const stored = database.pragma('user_version', { simple: true }) as number;
     if (stored > schemaVersion) throw new StoreError('outdated', `schema ${stored}`);
-    database.pragma(`user_version = ${schemaVersion}`);
+    upgrade(database);
     return database;
   } catch (error) {
     database?.close();

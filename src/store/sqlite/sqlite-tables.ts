@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 import type { Database, Statement } from 'better-sqlite3';
 import { present } from '../../core/assert';
 import { encodeKey, encodeRange, indexKeyOf, keyOf } from '../../core/key-order';
-import { type TableName, type TableSpec, tables } from '../../core/tables';
+import { schemaVersion, type TableName, type TableSpec, tables } from '../../core/tables';
 import type { Answers, Change, Question } from '../../core/transaction';
 
 interface Ranges {
@@ -19,7 +19,19 @@ interface Table {
 }
 
 /**
- * The tables of the house in SQLite: one table each, whose key and index keys are order-preserving bytes, so that
+ * Brings a file to the present schema in one transaction: what is missing is added, or nothing is. Rows are converted
+ * when they are read.
+ */
+export function upgrade(database: Database): void {
+  const step = database.transaction(() => {
+    for (const name of Object.keys(tables) as TableName[]) create(database, name);
+    database.pragma(`user_version = ${schemaVersion}`);
+  });
+  step.immediate();
+}
+
+/**
+ * The tables of the house in SQLite, of a file that has them: one table each, whose key and index keys are order-preserving bytes, so that
  * plain comparison is the order IndexedDB keeps. An index key stands in a column of its row, so a put keeps its
  * indexes without a look at the row it replaces.
  */
@@ -27,10 +39,7 @@ export class SqliteTables {
   readonly #tables = new Map<TableName, Table>();
 
   constructor(database: Database) {
-    for (const name of Object.keys(tables) as TableName[]) {
-      create(database, name);
-      this.#tables.set(name, prepare(database, name));
-    }
+    for (const name of Object.keys(tables) as TableName[]) this.#tables.set(name, prepare(database, name));
   }
 
   /** Rows for each question, from the present state. */
@@ -98,7 +107,7 @@ function indexesOf(name: TableName): readonly string[] {
   return Object.keys(spec.indexes);
 }
 
-/** Additive: an index that a later schema brings becomes a column of its own. */
+/** Additive: an index that a later schema brings becomes a column of its own, filled from the rows that are there. */
 function create(database: Database, name: TableName): void {
   database.exec(`CREATE TABLE IF NOT EXISTS "${name}" (key BLOB PRIMARY KEY NOT NULL, row BLOB NOT NULL)`);
   const columns = database.pragma(`table_info("${name}")`) as readonly { readonly name: string }[];
@@ -106,8 +115,20 @@ function create(database: Database, name: TableName): void {
     const column = `by_${index}`;
     if (!columns.some((one) => one.name === column)) {
       database.exec(`ALTER TABLE "${name}" ADD COLUMN "${column}" BLOB`);
+      fill(database, name, index);
     }
     database.exec(`CREATE INDEX IF NOT EXISTS "${name}_${index}" ON "${name}" ("${column}", key)`);
+  }
+}
+
+function fill(database: Database, name: TableName, index: string): void {
+  const rows: Statement<[], { readonly key: Buffer; readonly row: Buffer }> = database.prepare(
+    `SELECT key, row FROM "${name}"`,
+  );
+  const set = database.prepare(`UPDATE "${name}" SET "by_${index}" = ? WHERE key = ?`);
+  for (const { key, row } of rows.all()) {
+    const indexKey = indexKeyOf(name, index, rowOf({ row }));
+    if (indexKey !== undefined) set.run(blob(encodeKey(indexKey)), key);
   }
 }
 

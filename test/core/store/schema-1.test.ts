@@ -3,7 +3,6 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { channelKey, openChannel } from '../../../src/core/crypto/box';
 import type { EventId } from '../../../src/core/ids';
 import { nextForHead } from '../../../src/core/outbox/policy';
-import { schemaVersion, type TableName, tables } from '../../../src/core/tables';
 import type { MakingArgs } from '../../../src/core/transactions/materialise';
 import { readContent } from '../../../src/core/wire/content';
 import { decodeEvent } from '../../../src/core/wire/event';
@@ -13,6 +12,7 @@ import {
   account,
   type Dump,
   dumpText,
+  type FirstTable,
   makeSchema1,
   parseDump,
   places,
@@ -36,14 +36,16 @@ describe('the frozen profile of schema 1', () => {
     store = new MemoryStore(() => ({ data: dump.dataKey }), tablesOf(dump));
   });
 
-  test('has rows in every table of the schema, and is what the same life leaves today', async () => {
+  test('has rows in every table of its schema, and as many as the same life leaves today', async () => {
     expect(dump.schema).toBe(1);
-    for (const name of Object.keys(tables) as TableName[]) {
+    for (const name of Object.keys(dump.tables) as FirstTable[]) {
       expect(dump.tables[name].length, name).toBeGreaterThan(0);
     }
     expect(dumpText(dump)).toBe(text);
-    // While 1 is the newest schema; a later one makes another dump and leaves this one to its migration.
-    if (schemaVersion === 1) expect(dumpText(await makeSchema1())).toBe(text);
+    // What stands in the rows has grown since; this one is left to its migration.
+    const today = (await makeSchema1()).tables;
+    const counts = (kept: Dump['tables']) => Object.entries(kept).map(([name, rows]) => [name, rows.length]);
+    expect(counts(today)).toEqual(counts(dump.tables));
   });
 
   test('[OB-04] opens whole: account, channels, drafts, texts and what became of them', async () => {
