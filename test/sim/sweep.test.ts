@@ -50,6 +50,12 @@ describe('what a story is about', () => {
     expect(result.recreated).toBeGreaterThan(0);
   });
 
+  test('[OB-11] with every status lost, what another device builds on the head acknowledges it', async () => {
+    const result = await run(storyOf('foreign'));
+    expect(result.breaches).toEqual([]);
+    expect(result.endings.get('descendant')).toBeGreaterThan(0);
+  });
+
   test('[OB-14] a Has that comes after its link has ended is taken all the same, without any connection', async () => {
     const late = storyOf('late');
     let unconnected = 0;
@@ -78,11 +84,11 @@ describe('what a story is about', () => {
   });
 });
 
-describe('a crash at every point, once in every story', () => {
+describe('a crash at every point, first and last visit, in the stories that come past them all', () => {
   let swept: Sweep | undefined;
 
   beforeAll(async () => {
-    swept = await sweep(1);
+    swept = await sweep(1, {}, undefined, ['talk', 'silence', 'apart', 'rotation'].map(storyOf));
   });
 
   test('[OB-01] [OB-05] [OB-09] [OB-13] [RD-01] [RD-06] nothing is lost, doubled, reordered or shown too early', () => {

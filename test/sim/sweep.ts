@@ -56,6 +56,10 @@ export const stories: readonly Plan[] = [
     100_000,
     [{ at: 2_000, do: 'send', device: 0, channel: 0, burst: 2 }],
   ),
+  story('foreign', { ...base, relays: 1, rates: { ...calm, statusLost: 1_000 } }, 6_000, [
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 3_000, do: 'send', device: 1, channel: 0, burst: 1 },
+  ]),
   story('late', { ...base, relays: 1 }, 4_000, [
     { at: 1_000, do: 'send', device: 0, channel: 0, burst: 1 },
     { at: 1_100, do: 'cut', device: 0, relay: 0 },
@@ -95,6 +99,7 @@ export async function sweep(
   visitsMax = 2,
   bug: Bug = {},
   share: { readonly of: number; readonly at: number } = { of: 1, at: 0 },
+  plans: readonly Plan[] = stories,
 ): Promise<Sweep> {
   const fired = new Set<string>();
   const failed: Result[] = [];
@@ -107,7 +112,7 @@ export async function sweep(
     if (result.breaches.length > 0) failed.push(result);
     return result;
   };
-  for (const plan of stories) {
+  for (const plan of plans) {
     const { visits } = await take(plan);
     for (const crash of crashesOf(visits, visitsMax)) {
       if (nth++ % share.of === share.at) await take(withCrashes(plan, [crash]));
