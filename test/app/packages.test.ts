@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { blake3 } from '@noble/hashes/blake3.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits';
-import { tables } from '../../src/core/tables';
+import { schemaVersion, tables } from '../../src/core/tables';
 import { Browser } from './kit/browser';
 import { Relay } from './kit/relay';
 import type { Tab } from './kit/tab';
@@ -152,7 +152,7 @@ describe('the app at run time', () => {
   test('[CD-01] [CD-02] idb in the service worker made the one database, with every table', async () => {
     expect(sources.filter((source) => /node_modules\/idb\//.test(source)).length).toBeGreaterThan(0);
     const databases = await tab.evaluate(() => indexedDB.databases());
-    expect(databases).toEqual([{ name: 'holdfast', version: 1 }]);
+    expect(databases).toEqual([{ name: 'holdfast', version: schemaVersion }]);
     const storage = await tab.command('IndexedDB.requestDatabase', {
       securityOrigin: app.site.url,
       databaseName: 'holdfast',
