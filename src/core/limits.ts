@@ -85,6 +85,13 @@ export const limits = {
   clientSlotsRetained: 24,
   relaySlotsRetained: 720,
   clientGraphBytesMax: 67_108_864,
+  /** Rate limit (formats.md 8.4, event-graph.md 5): when epochs began, how long one is, what it holds, when forgotten. */
+  rateEpochZeroMs: 1_738_688_400_000,
+  rateEpochMs: 10 * minute,
+  rateTicketsPerEpoch: 100,
+  rateEpochsKept: 2,
+  /** Tickets forgotten in one transaction. */
+  pruneTicketsMax: 256,
   /** Events nobody references yet, in one slot; events that would add another are refused as Busy. */
   slotTipsMax: 2_048,
   /** Events forgotten in one transaction: each may be as large as a content may be. */
@@ -136,6 +143,10 @@ assert(
   'the room for the head holds the event of the largest text, sealed, and dozens of generations',
 );
 assert(limits.leaseMs <= limits.backoffFirstMs, 'a lease ends before the next round');
+assert(
+  limits.rateEpochMs <= limits.backoffCapMs,
+  'a lane that waits for the next rate epoch waits no invalid time',
+);
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');
 assert(limits.helloMs * 2 < limits.callMs, 'a call outlives a worker that never greeted');

@@ -111,11 +111,18 @@ export class Engine {
   /** Stops working: sockets close, timers fall. A call under way may still commit; the term fences the rest. */
   stop(): void {
     this.#stopped = true;
+    this.#leave();
+    for (const name of ['rotation', 'resync', 'reload', 'look']) this.ports.clock.clear(name);
+  }
+
+  /** Ends what works for a profile, its sessions with it. */
+  #leave(): void {
     this.#working?.delivery.stop();
     this.#working?.scanner.stop();
+    this.#working = undefined;
     for (const peer of this.#peers.values()) peer.stop();
     this.#peers.clear();
-    for (const name of ['rotation', 'resync', 'reload', 'look']) this.ports.clock.clear(name);
+    this.#answered.clear();
   }
 
   /** The network may be back, or a carrier is: try unreachable relays at once, and look at the head. */
@@ -172,6 +179,7 @@ export class Engine {
     const { account } = overview.account;
     const profile = profileOf(overview.account.profile);
     if (profile === undefined) return this.ports.observer.note('unknown-profile');
+    if (this.#working?.profile !== profile) this.#leave();
     this.#working ??= this.#begin(account, profile);
     const working = this.#working;
     const fresh = working.hearing.update(overview.conversations);

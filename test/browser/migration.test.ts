@@ -115,12 +115,12 @@ describe('a database of schema 1, opened by this build', () => {
     const now = await look(name);
     expect(now.version).toBe(schemaVersion);
     expect(now.indexes).toEqual(['lane', 'logical', 'open']);
-    expect(now.rows.tickets).toEqual([]);
+    expect(now.rows['tickets']).toEqual([]);
     for (const table of tables.filter((one) => one !== 'meta')) {
       expect(now.rows[table], table).toEqual(dump.tables[table]);
     }
     const engine = dump.tables.meta.filter((row) => row.name === 'engine');
-    expect(now.rows.meta).toEqual([...engine, { name: 'schema', schema: schemaVersion, minReader: 1 }]);
+    expect(now.rows['meta']).toEqual([...engine, { name: 'schema', schema: schemaVersion, minReader: 1 }]);
   });
 
   test('[OB-04] opens whole: account, channels, drafts and texts', async () => {

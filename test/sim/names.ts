@@ -1,4 +1,4 @@
-import { type ConversationId, toHex } from '../../src/core/ids';
+import { type Bytes, type ConversationId, toHex } from '../../src/core/ids';
 import { holdfast } from '../../src/core/wire/profile';
 import { Prng } from './prng';
 
@@ -13,6 +13,11 @@ export function urlOf(relay: string): string {
 /** The relay at an address. */
 export function nameOf(url: string): string {
   return url.slice('wss://'.length, -'.example'.length);
+}
+
+/** Secret of the identity a device proves its events with, where the network limits rates. */
+export function rateSecretOf(device: string): Bytes {
+  return new Prng(`identity of ${device}`).bytes(32);
 }
 
 /** The conversation a device keeps a channel in. */

@@ -1,7 +1,7 @@
 import { StoreError } from '../../src/core/errors';
 import { type AccountId, type ConversationId, type LogicalId, toHex } from '../../src/core/ids';
 import type { Args, Outcome, WriteName } from '../../src/core/transactions/registry';
-import { conversationOf, profile, urlOf } from './names';
+import { conversationOf, profile, rateSecretOf, urlOf } from './names';
 import type { Prng } from './prng';
 import type { DeviceStore } from './store';
 import type { Life, World } from './world';
@@ -18,7 +18,7 @@ interface PageHost {
 type Wish =
   | { readonly wish: 'send'; readonly channel: number; readonly command: LogicalId; readonly text: string }
   | { readonly wish: 'join'; readonly channel: number }
-  | { readonly wish: 'draft' | 'read' | 'more-relays' | 'fewer-relays' };
+  | { readonly wish: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays' };
 
 const retryMs = 700;
 const triesMax = 12;
@@ -66,7 +66,7 @@ export class Page {
     this.#wish({ wish: 'join', channel });
   }
 
-  want(wish: 'draft' | 'read' | 'more-relays' | 'fewer-relays'): void {
+  want(wish: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays'): void {
     this.#wish({ wish });
   }
 
@@ -116,6 +116,13 @@ export class Page {
       case 'read': {
         const at = { account: this.device.account, conversation: this.#conversation(0) };
         await this.#call(life, 'markRead', { ...at, seq: this.#random.between(1, 12) });
+        return;
+      }
+      case 'identity': {
+        const { account } = this.device;
+        await this.#call(life, 'limitRate', { account, on: profile.rateLimit });
+        const secret = rateSecretOf(this.device.name);
+        await this.#call(life, 'setRateIdentity', { account, secret, nonce: this.#nonce() });
         return;
       }
       case 'more-relays':

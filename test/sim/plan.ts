@@ -37,7 +37,7 @@ export interface Options {
 export type Step = { readonly at: number } & (
   | { readonly do: 'send'; readonly device: number; readonly channel: number; readonly burst: number }
   | { readonly do: 'join'; readonly device: number; readonly channel: number }
-  | { readonly do: 'draft' | 'read' | 'more-relays' | 'fewer-relays'; readonly device: number }
+  | { readonly do: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays'; readonly device: number }
   | { readonly do: 'end-engine' | 'end-browser'; readonly device: number; readonly downMs: number }
   | { readonly do: 'end-store' | 'second-engine' | 'nudge'; readonly device: number }
   | { readonly do: 'clock'; readonly device: number; readonly byMs: number }

@@ -140,6 +140,7 @@ class Cast {
         return device.page.join(step.channel);
       case 'draft':
       case 'read':
+      case 'identity':
       case 'more-relays':
       case 'fewer-relays':
         return device.page.want(step.do);

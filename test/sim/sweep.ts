@@ -22,6 +22,7 @@ export const stories: readonly Plan[] = [
   story('talk', base, 9_000, [
     { at: 500, do: 'send', device: 0, channel: 0, burst: 2 },
     { at: 900, do: 'draft', device: 0 },
+    { at: 1_200, do: 'identity', device: 0 },
     { at: 1_500, do: 'more-relays', device: 1 },
     { at: 2_500, do: 'fewer-relays', device: 1 },
     { at: 3_000, do: 'send', device: 1, channel: 1, burst: 1 },

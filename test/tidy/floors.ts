@@ -12,7 +12,7 @@ interface Room {
  */
 const rooms: readonly Room[] = [
   ...['wire', 'crypto'].map((name) => ({ folder: `src/core/${name}`, floor: 0.5 })),
-  ...['graph', 'outbox', 'inbox', 'rendezvous', 'session', 'history', 'link'].map((name) => ({
+  ...['graph', 'outbox', 'inbox', 'rate', 'rendezvous', 'session', 'history', 'link'].map((name) => ({
     folder: `src/core/${name}`,
     floor: 1,
   })),

@@ -12,13 +12,19 @@ import { byHeight } from './slots';
 /** What an own event is made of. */
 export interface OwnEvent {
   readonly content: Bytes;
-  readonly blob: Bytes;
+  /** The blob that goes with the event, made when its id is known; none where rates are not limited. */
+  readonly blobOf?: (event: EventId) => Bytes;
   /** Trusted time, unix ms. */
   readonly now: number;
   /** Time of the last own event, so that the next is strictly later. */
   readonly ownTime: number;
   /** Position of the entry it is a generation of. */
   readonly covers: number;
+}
+
+/** The time an own event made now is given: strictly later than the last one's. */
+export function ownEventTime(own: Pick<OwnEvent, 'now' | 'ownTime'>): number {
+  return Math.max(own.now, own.ownTime + 1);
 }
 
 /** An own event, made and checked but not stored until `changes` are. */
@@ -39,7 +45,7 @@ export interface Composed {
  */
 export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undefined> {
   const slot = slotOf(place.profile, own.now);
-  const time = Math.max(own.now, own.ownTime + 1);
+  const time = ownEventTime(own);
   if (time < slot || time >= slot + place.profile.rotationMs) return undefined;
   const { tips } = (yield* get('slots', [place.account, slot])) ?? emptySlot(place, slot);
   const chosen = tips.toSorted(byHeight).slice(0, limits.eventParents);
@@ -54,8 +60,9 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
   const known = knowEvent(event);
   if (typeof known === 'string') throw new TypeError(`an own event is broken: ${known}`);
   // Through the same door as everyone's: what we would refuse from others never leaves here.
+  const blob = own.blobOf?.(known.id) ?? new Uint8Array(0);
   const entry = {
-    blob: own.blob,
+    blob,
     own: true,
     room: Number.POSITIVE_INFINITY,
     covers: own.covers,
@@ -67,7 +74,7 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
     slot,
     time,
     event,
-    blob: own.blob,
+    blob,
     row: outcome.row,
     changes,
   };

@@ -1,9 +1,9 @@
-import type { Bytes, Slot } from '../ids';
+import type { Bytes, EventId, Slot } from '../ids';
 import type { EventRow } from '../tables';
 import { decide, get, part, type Script } from '../transaction';
-import { genesisOf } from '../wire/profile';
+import { genesisOf, type NetworkProfile } from '../wire/profile';
 import { type GraphPlace, insertKnown } from './insert';
-import { type Breach, eventBreach, type KnownEvent, knowEvent } from './rules';
+import { type Breach, eventBreach, isPeersFault, type KnownEvent, knowEvent, proofBreach } from './rules';
 import { byDepth, isRetained } from './slots';
 
 /** One event of an answer to a request. */
@@ -28,7 +28,7 @@ export interface FetchedOutcome {
   readonly inserted: readonly EventRow[];
   /** Rules that were broken, one an event: whoever sent them is no honest peer. */
   readonly broken: readonly Breach[];
-  /** How many were not taken though nothing is wrong with them: a parent is not there, or the slot is not kept. */
+  /** How many were not taken through no fault of the peer's: a parent is missing, the slot or identity is not kept. */
   readonly left: number;
   /** There was no room for at least one. */
   readonly full: boolean;
@@ -59,8 +59,9 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
     if (outcome.verdict === 'inserted') {
       inserted.push(outcome.row);
       room -= known.bytes.length + blob.length;
-    } else if (outcome.verdict === 'refused' && outcome.breach !== undefined) broken.push(outcome.breach);
-    else if (outcome.verdict === 'refused') full = true;
+    } else if (outcome.verdict !== 'refused') left += 1;
+    else if (outcome.breach === undefined) full = true;
+    else if (isPeersFault(outcome.breach)) broken.push(outcome.breach);
     else left += 1;
   }
   return decide({ inserted, broken, left, full });
@@ -82,11 +83,20 @@ function nameAll(
   for (const one of fetched.events) {
     const known = knowEvent(one.event);
     const blob = place.profile.rateLimit ? one.blob : new Uint8Array(0);
-    const breach =
-      typeof known === 'string' ? known : known.id === genesis ? undefined : eventBreach(known, blob);
+    const breach = breachOf(place.profile, known, genesis, blob);
     if (breach !== undefined) broken.push(breach);
     else if (typeof known !== 'string' && known.id !== genesis) named.push({ known, blob });
   }
   named.sort((left, right) => byDepth(left.known, right.known));
   return { named, broken };
+}
+
+function breachOf(
+  profile: NetworkProfile,
+  known: KnownEvent | Breach,
+  genesis: EventId,
+  blob: Bytes,
+): Breach | undefined {
+  if (typeof known === 'string') return known;
+  return known.id === genesis ? undefined : (eventBreach(known, blob) ?? proofBreach(profile, blob));
 }

@@ -1,7 +1,8 @@
+import { present } from '../assert';
 import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import type { EventRow, SlotRow } from '../tables';
-import { type Ask, all, decide, get, put, type Script } from '../transaction';
+import { type Ask, all, type Change, decide, get, put, type Script } from '../transaction';
 import { genesisOf, type NetworkProfile, slotOf } from '../wire/profile';
 import {
   type Breach,
@@ -10,9 +11,13 @@ import {
   knowEvent,
   liveBreach,
   type ParentFacts,
+  proofBreach,
   slotBreach,
 } from './rules';
 import type { Tip } from './slots';
+
+/** Judges an event's proof: what to change with its insertion, or why it does not enter. */
+export type ProofGate = (event: KnownEvent, blob: Bytes) => Ask<readonly Change[] | Breach>;
 
 /** Whose graph a script works on. */
 export interface GraphPlace {
@@ -20,6 +25,8 @@ export interface GraphPlace {
   readonly profile: NetworkProfile;
   /** How many slots are kept, the current one among them. */
   readonly slotsRetained: number;
+  /** Asked about every event where the network limits rates; reads need none. */
+  readonly gate?: ProofGate;
 }
 
 /** A live event, as a peer put it. */
@@ -77,7 +84,7 @@ export function* insertLive(place: GraphPlace, live: LiveEvent): Script<InsertOu
   if (found !== undefined) return decide({ verdict: 'known', id: found.id, counted: true });
   if (known.time < current) return decide(refuse('too-old'));
   const blob = place.profile.rateLimit ? live.blob : noBlob;
-  const breach = liveBreach(known, blob, live.now);
+  const breach = liveBreach(known, blob, live.now) ?? proofBreach(place.profile, blob);
   if (breach !== undefined) return decide(invalid(breach));
   if (ofNextSlot(place.profile, current, known)) return decide(refuse('busy'));
   const decision = yield* insertKnown(place, current, known, {
@@ -140,8 +147,16 @@ export function* insertKnown(
   const before = slotRow ?? emptySlot(place, slot);
   const after = grow(before, known, entry.blob);
   if (isFull(before, after, entry.room)) return decide(refuse('busy'));
+  const proven = yield* admit(place, known, entry.blob);
+  if (typeof proven === 'string') return decide(unproven(proven));
   const row = rowOf(place, slot, known, entry, there);
-  return decide({ verdict: 'inserted', row }, [put('events', row), put('slots', after)]);
+  return decide({ verdict: 'inserted', row }, [put('events', row), put('slots', after), ...proven]);
+}
+
+/** Nothing enters a network that limits rates without its proof, own events among them (OB-26). */
+function* admit(place: GraphPlace, known: KnownEvent, blob: Bytes): Ask<readonly Change[] | Breach> {
+  if (!place.profile.rateLimit) return [];
+  return yield* present(place.gate, 'where rates are limited somebody judges proofs')(known, blob);
 }
 
 interface Parent extends ParentFacts {
@@ -204,6 +219,11 @@ function invalid(breach: Breach): InsertOutcome {
     counted: true,
     breach,
   };
+}
+
+/** A proof that does not hold is invalid and costs no strike (event-graph.md 3.2, step 11). */
+function unproven(breach: Breach): InsertOutcome {
+  return { verdict: 'refused', reason: 'invalid', strike: false, counted: true, breach };
 }
 
 function refuse(reason: Refusal, how: { readonly counted?: boolean } = {}): InsertOutcome {

@@ -41,7 +41,12 @@ export type Breach =
   | 'layer'
   | 'foreign-genesis'
   | 'other-slot'
-  | 'older-slot';
+  | 'older-slot'
+  /** Of a network that limits rates: nothing is proven, the proof is wrong, or this relay does not admit it. */
+  | 'no-proof'
+  | 'bad-proof'
+  | 'unknown-identity'
+  | 'ticket-used';
 
 /** Names a header; a `Breach` when its numbers are beyond any valid one. */
 export function knowHeader(header: Header): KnownHeader | Breach {
@@ -96,6 +101,19 @@ export function eventBreach(known: KnownEvent, blob: Bytes): Breach | undefined 
  */
 export function liveBreach(known: KnownEvent, blob: Bytes, now: number): Breach | undefined {
   return eventBreach(known, blob) ?? (known.time > now + limits.eventTimeDriftMs ? 'time' : undefined);
+}
+
+/** Where rates are limited an event comes with a proof; whether it is one is looked at last, for it costs most. */
+export function proofBreach(profile: NetworkProfile, blob: Bytes): Breach | undefined {
+  return profile.rateLimit && blob.length === 0 ? 'no-proof' : undefined;
+}
+
+/**
+ * True for what every honest peer of the network would have refused. Identities and spent tickets are each relay's
+ * own knowledge: whoever hands such an event on need not know.
+ */
+export function isPeersFault(breach: Breach): boolean {
+  return breach !== 'unknown-identity' && breach !== 'ticket-used';
 }
 
 /** True when a slot may hold an event of this time. */

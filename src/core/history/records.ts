@@ -31,9 +31,13 @@ export interface Channel {
 /** The account's own names. */
 export interface Identity {
   readonly nick: string;
+  /** 32 bytes: what its events are proven with where rates are limited. */
+  readonly rateSecret?: Bytes;
 }
 
 const version = 1;
+/** Of an identity's record that may hold a rate secret; one without is written as version 1, which older code reads. */
+const identityVersion = 2;
 const secretBytes = 32;
 const labelBytesMax = 255;
 
@@ -145,7 +149,9 @@ export function openDraft(key: DataKey, row: DraftRow): string {
 /** Seals an account's identity: record 35, bound to the account. */
 export function sealIdentity(key: DataKey, account: AccountId, identity: Identity, nonce: Bytes): Bytes {
   const plain = encodeWith((writer) => {
-    writer.u8(version).string(identity.nick, labelBytesMax);
+    const { nick, rateSecret } = identity;
+    writer.u8(rateSecret === undefined ? version : identityVersion).string(nick, labelBytesMax);
+    if (rateSecret !== undefined) writeSecret(writer, rateSecret);
   });
   return seal(key, recordTypes.accountIdentity, idFields(account), plain, nonce);
 }
@@ -153,14 +159,16 @@ export function sealIdentity(key: DataKey, account: AccountId, identity: Identit
 /** Opens what `sealIdentity` sealed. */
 export function openIdentity(key: DataKey, row: AccountRow): Identity {
   return decodeAll(open(key, recordTypes.accountIdentity, idFields(row.account), row.sealed), (reader) => {
-    readVersion(reader);
-    return { nick: reader.string(labelBytesMax) };
+    const read = readVersion(reader, identityVersion);
+    const nick = reader.string(labelBytesMax);
+    const { secret } = read === version ? {} : readSecret(reader);
+    return secret === undefined ? { nick } : { nick, rateSecret: secret };
   });
 }
 
 function writeSecret(writer: Writer, secret: Bytes | undefined): void {
   writer.option(secret, (inner, value) => {
-    assert(value.length === secretBytes, 'a channel secret is 32 bytes');
+    assert(value.length === secretBytes, 'a secret is 32 bytes');
     inner.bytes(value);
   });
 }
@@ -171,8 +179,10 @@ function readSecret(reader: Reader): { readonly secret?: Bytes } {
 }
 
 /** A later version of a record is read by later code only; this one says so instead of guessing. */
-function readVersion(reader: Reader): void {
-  if (reader.u8() !== version) throw new DecodeError('a record of another version');
+function readVersion(reader: Reader, newest = version): number {
+  const read = reader.u8();
+  if (read < version || read > newest) throw new DecodeError('a record of another version');
+  return read;
 }
 
 /** What `open` opens; `undefined` when the record is damaged, so that one bad record never stops the rest. */

@@ -6,8 +6,11 @@ import { bodiesOf, lackingOf, tipsOf } from '../graph/serve';
 import type { Tip } from '../graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
+import { judgeProof } from '../rate/gate';
 import { type Ask, rows } from '../transaction';
 import { profileOf } from '../wire/profile';
+import type { Keys } from './keys';
+import { limiter } from './ticket';
 
 /** A slot of an account's graph. */
 export interface SlotArgs {
@@ -21,6 +24,15 @@ export interface SlotArgs {
 export function placeOf(args: Omit<SlotArgs, 'slot'>): GraphPlace {
   const profile = present(profileOf(args.profile), 'an account has a profile of this build');
   return { account: args.account, profile, slotsRetained: args.slotsRetained };
+}
+
+/** The same place for a script that takes events in: where rates are limited it judges their proofs. */
+export function gatedPlaceOf(args: Omit<SlotArgs, 'slot'>, keys: Keys): GraphPlace {
+  const place = placeOf(args);
+  const { registry } = keys;
+  const at = { account: place.account, magic: place.profile.magic, limiter: registry?.limiter ?? limiter };
+  const where = registry === undefined ? at : { ...at, registry };
+  return { ...place, gate: (event, blob) => judgeProof(where, event, blob) };
 }
 
 /** Tips of a slot, as an answer or a question may hold them. */

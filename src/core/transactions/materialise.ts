@@ -1,12 +1,11 @@
 import { assert, present } from '../assert';
-import { backoffMs } from '../backoff';
+import { backoffMaxMs, backoffMs } from '../backoff';
 import { channelKey, sealChannel } from '../crypto/box';
 import { deriveBytes } from '../crypto/derive';
 import { SealError } from '../crypto/seal';
 import type { Effect } from '../effects';
 import { DecodeError, EncodeError } from '../errors';
 import { type Composed, compose } from '../graph/compose';
-import type { GraphPlace } from '../graph/insert';
 import { type OwnBody, openOwnBody } from '../history/records';
 import type { AccountId, Bytes, EventId, LogicalId } from '../ids';
 import { limits } from '../limits';
@@ -26,8 +25,10 @@ import {
 } from '../transaction';
 import { encodePrivmsg } from '../wire/privmsg';
 import { type NetworkProfile, profileOf } from '../wire/profile';
+import { gatedPlaceOf } from './graph-reads';
 import { dataKey, type Keys } from './keys';
 import { lookAt, newCounters } from './rows';
+import { ticketFor } from './ticket';
 
 /** What making a generation needs beside the entry itself. */
 export interface MakingArgs {
@@ -91,30 +92,33 @@ export function* materialiseHead(
   counters: CountersRow,
 ): Script<MaterialiseOutcome> {
   const profile = present(profileOf(args.profile), 'an account has a profile of this build');
-  const place: GraphPlace = {
-    account: head.account,
-    profile,
-    slotsRetained: profile.clientSlotsRetained,
-  };
+  const slotsRetained = profile.clientSlotsRetained;
+  const place = gatedPlaceOf({ account: head.account, profile: args.profile, slotsRetained }, keys);
+  const ticket = yield* ticketFor(profile, counters, args.now, keys);
+  if (ticket === 'identity') return parkHead(head, counters, args, 'identity');
+  if (ticket?.kind === 'budget') return parkHead(head, counters, args, 'budget', ticket.untilMs);
   const content = contentOf(profile, head, keys, args.seed);
   if (content === undefined) return parkHead(head, counters, args, 'processing');
   const own = {
     content,
-    blob: new Uint8Array(0),
     now: args.now,
     ownTime: counters.ownTime,
     covers: head.seq,
+    ...(ticket === undefined ? {} : { blobOf: ticket.blobOf }),
   };
   const made = yield* compose(place, own);
   if (made === undefined) return parkHead(head, counters, args, 'clock');
-  return exposeHead(head, counters, args, made, keys);
+  return exposeHead(head, counters, args, { ...made, ...ticket?.spent }, keys);
 }
+
+/** The ticket an event was proven with, as the counters keep it. */
+type Spent = Pick<CountersRow, 'rateEpoch' | 'tickets'>;
 
 function exposeHead(
   head: MessageRow,
   counters: CountersRow,
   args: MakingArgs,
-  made: Composed,
+  made: Composed & Spent,
   keys: Keys,
 ): Decision<MaterialiseOutcome> {
   const before = head.operation;
@@ -133,6 +137,7 @@ function exposeHead(
     outboxBytes: held,
     graphBytes: counters.graphBytes + event.length + blob.length,
     ownTime: at,
+    ...(made.tickets === undefined ? {} : { rateEpoch: made.rateEpoch, tickets: made.tickets }),
     revision: counters.revision + 1,
   };
   const link = { account: head.account, id, conversation: head.conversation, seq: head.seq, slot };
@@ -144,20 +149,21 @@ function exposeHead(
 }
 
 /**
- * Keeps the head where it is, says why, and tries again at a bounded rate (OB-28, OB-32). A generation that is
- * exposed already goes on being sent: parking stops new ones only.
+ * Keeps the head where it is, says why, and tries again at a bounded rate (OB-28, OB-32), or at `until` (OB-26). A
+ * generation that is exposed already goes on being sent: parking stops new ones only.
  */
 function parkHead(
   head: MessageRow,
   counters: CountersRow,
   args: MakingArgs,
   reason: ParkReason,
+  until = args.now + backoffMs(1, args.jitter),
 ): Decision<MaterialiseOutcome> {
   const active = head.operation?.generations.at(-1);
   const effects: Effect[] = [];
   let operation: Operation;
   if (active?.event === undefined) {
-    operation = parkUntil(head.operation, reason, args.now + backoffMs(1, args.jitter));
+    operation = parkUntil(head.operation, reason, Math.min(until, args.now + backoffMaxMs));
   } else {
     const round = {
       event: active.id,

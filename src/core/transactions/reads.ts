@@ -1,4 +1,5 @@
 import {
+  type Identity,
   openChannel,
   openDraft,
   openIdentity,
@@ -8,11 +9,14 @@ import {
 } from '../history/records';
 import type { AccountId, Bytes, ConversationId } from '../ids';
 import { limits } from '../limits';
-import type { ConversationRow, CountersRow, MessageRow, Operation, RelayRow } from '../tables';
+import { identityText } from '../rate/limiter';
+import type { AccountRow, ConversationRow, CountersRow, MessageRow, Operation, RelayRow } from '../tables';
 import { type Ask, all, first, get, rows } from '../transaction';
+import { profileOf } from '../wire/profile';
 import { channelsMax, relaysMax } from './account';
 import { dataKey, type Keys } from './keys';
 import { newCounters } from './rows';
+import { limiter } from './ticket';
 
 /** A message opened for the screen or the engine. */
 export interface OpenedMessage {
@@ -40,6 +44,14 @@ export interface OpenedConversation {
   readonly draft?: string;
 }
 
+/** The account's part in a network that limits rates. */
+export interface RateView {
+  /** Own events are proven. */
+  readonly on: boolean;
+  /** Public key of the identity in base64url, as a relay's operator registers it. */
+  readonly identity?: string;
+}
+
 /** Everything the list and the frame of the app show. */
 export interface Overview {
   readonly account?: {
@@ -47,6 +59,8 @@ export interface Overview {
     readonly profile: string;
     readonly nick: string;
     readonly createdAt: number;
+    /** Rates are limited (see `limitRate`); absent while they are not and there is no identity. */
+    readonly rate?: RateView;
   };
   readonly counters: CountersRow;
   readonly outboxBytesMax: number;
@@ -79,7 +93,8 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
   ]);
   const lasts = yield* all(joined.map((one) => lastOf(one)));
   const drafts = yield* all(joined.map((one) => get('drafts', [one.account, one.conversation])));
-  const nick = readable(() => openIdentity(key, row).nick) ?? '';
+  const identity = readable(() => openIdentity(key, row)) ?? { nick: '' };
+  const rate = rateViewOf(row, identity);
   const found = counters ?? newCounters(row.account);
   const last = (at: number): OpenedMessage | undefined => {
     const message = lasts[at];
@@ -89,8 +104,9 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
     account: {
       account: row.account,
       profile: row.profile,
-      nick,
+      nick: identity.nick,
       createdAt: row.createdAt,
+      ...(rate === undefined ? {} : { rate }),
     },
     counters: found,
     outboxBytesMax,
@@ -103,6 +119,12 @@ export function* overview(_args: Record<string, never>, keys: Keys): Ask<Overvie
     ...(head === undefined ? {} : { head: openMessage(head, keys) }),
     waiting: found.live,
   };
+}
+
+function rateViewOf(row: AccountRow, { rateSecret }: Identity): RateView | undefined {
+  const on = profileOf(row.profile)?.rateLimit ?? false;
+  if (rateSecret === undefined) return on ? { on } : undefined;
+  return { on, identity: identityText(limiter.identityOf(rateSecret)) };
 }
 
 function lastOf(row: ConversationRow): Ask<MessageRow | undefined> {

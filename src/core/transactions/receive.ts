@@ -11,7 +11,7 @@ import { all, decide, get, part, put, rows, type Script } from '../transaction';
 import type { NackReason } from '../wire/event-put';
 import { type DequeueOutcome, dequeue } from './dequeue';
 import { unreadMax } from './draft';
-import { placeOf } from './graph-reads';
+import { gatedPlaceOf } from './graph-reads';
 import { dataKey, type Keys } from './keys';
 import { headOf, type MakingArgs } from './materialise';
 import { openMessage } from './reads';
@@ -72,7 +72,7 @@ export interface ReceiveOutcome {
 export function* receive(args: ReceiveArgs, keys: Keys): Script<ReceiveOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
-  const outcome = yield* part(insertLive(placeHere(args), { ...args, room }));
+  const outcome = yield* part(insertLive(placeHere(args, keys), { ...args, room }));
   if (outcome.verdict === 'flood') return decide({ verdict: { type: 'silent' } });
   if (outcome.verdict === 'missing') {
     return decide({
@@ -119,7 +119,7 @@ export interface ReceiveFetchedOutcome {
 export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<ReceiveFetchedOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
-  const outcome = yield* part(insertFetched(placeHere(args), { ...args, room }));
+  const outcome = yield* part(insertFetched(placeHere(args, keys), { ...args, room }));
   const acknowledged = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
   const counts = {
     inserted: outcome.inserted.length,
@@ -129,8 +129,8 @@ export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<Re
   return decide(acknowledged === undefined ? counts : { ...counts, acknowledged });
 }
 
-function placeHere(args: ReceivingArgs): GraphPlace {
-  return placeOf({ ...args, slotsRetained: limits.clientSlotsRetained });
+function placeHere(args: ReceivingArgs, keys: Keys): GraphPlace {
+  return gatedPlaceOf({ ...args, slotsRetained: limits.clientSlotsRetained }, keys);
 }
 
 /** What new events of the graph mean for the rest: messages heard, and evidence for the head. */

@@ -10,6 +10,7 @@ import { pruneGraph } from './graph-prune';
 import { graphBodies, graphHeaders, graphLacking, graphPage, graphTips } from './graph-reads';
 import type { Keys } from './keys';
 import { materialise } from './materialise';
+import { limitRate, setRateIdentity } from './rate';
 import { head, message, overview, timeline } from './reads';
 import { receive, receiveFetched, scanChannel } from './receive';
 import { relayPut, relayTake } from './relay';
@@ -23,6 +24,7 @@ export const writes = {
   createAccount,
   enqueue,
   joinChannel,
+  limitRate,
   markRead,
   materialise,
 
@@ -36,6 +38,7 @@ export const writes = {
   removeRelay,
   scanChannel,
   sendRound,
+  setRateIdentity,
 } as const;
 
 /** Everything that may be read, by name. */

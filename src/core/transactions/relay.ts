@@ -3,7 +3,8 @@ import { type InsertOutcome, insertLive } from '../graph/insert';
 import type { TakenIn } from '../graph/sync';
 import type { Bytes, EventId, Slot } from '../ids';
 import { decide, get, part, put, type Script } from '../transaction';
-import { placeOf, type SlotArgs } from './graph-reads';
+import { gatedPlaceOf, type SlotArgs } from './graph-reads';
+import type { Keys } from './keys';
 import { newCounters } from './rows';
 
 type GraphArgs = Omit<SlotArgs, 'slot'>;
@@ -25,10 +26,10 @@ export type RelayPutOutcome =
   | Exclude<InsertOutcome, { readonly verdict: 'inserted' }>;
 
 /** Takes a live event in, or says why not. Beyond the relay's bytes it is Busy. */
-export function* relayPut(args: RelayPutArgs): Script<RelayPutOutcome> {
+export function* relayPut(args: RelayPutArgs, keys: Keys): Script<RelayPutOutcome> {
   const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const room = args.bytesMax - held.graphBytes;
-  const outcome = yield* part(insertLive(placeOf(args), { ...args, room }));
+  const outcome = yield* part(insertLive(gatedPlaceOf(args, keys), { ...args, room }));
   if (outcome.verdict !== 'inserted') return decide(outcome);
   const graphBytes = held.graphBytes + outcome.row.event.length + outcome.row.blob.length;
   return decide({ verdict: 'inserted' }, [put('counters', { ...held, graphBytes })]);
@@ -48,10 +49,10 @@ export interface RelayTakeOutcome extends TakenIn {
 }
 
 /** Takes in events that were asked for. */
-export function* relayTake(args: RelayTakeArgs): Script<RelayTakeOutcome> {
+export function* relayTake(args: RelayTakeArgs, keys: Keys): Script<RelayTakeOutcome> {
   const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const room = args.bytesMax - held.graphBytes;
-  const { inserted, broken, full } = yield* part(insertFetched(placeOf(args), { ...args, room }));
+  const { inserted, broken, full } = yield* part(insertFetched(gatedPlaceOf(args, keys), { ...args, room }));
   const outcome = { inserted: inserted.length, broken, full, ids: inserted.map((row) => row.id) };
   if (inserted.length === 0) return decide(outcome);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);

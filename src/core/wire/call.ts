@@ -2,6 +2,7 @@ import type { Effect } from '../effects';
 import { DecodeError, EncodeError, type StoreErrorKind } from '../errors';
 import type { Bytes } from '../ids';
 import { limits } from '../limits';
+import { base64urlOf } from './base64url';
 
 /** The protocol version of calls to the store (formats.md 2.1). */
 export const callVersion = 1;
@@ -54,20 +55,10 @@ const errorKinds: ReadonlySet<string> = new Set<StoreErrorKind>([
   'internal',
 ]);
 
-const base64url = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-
 /** The text form of a call id. Throws `EncodeError` unless given 16 bytes. */
 export function callId(bytes: Uint8Array): string {
   if (bytes.length !== 16) throw new EncodeError('a call id has 16 bytes');
-  let text = '';
-  let held = 0;
-  let bits = 0;
-  for (const byte of bytes) {
-    held = (held << 8) | byte;
-    for (bits += 8; bits >= 6; bits -= 6) text += base64url.charAt((held >> (bits - 6)) & 63);
-    held &= (1 << bits) - 1;
-  }
-  return text + base64url.charAt((held << (6 - bits)) & 63);
+  return base64urlOf(bytes);
 }
 
 /** Checks that a value is a call. A version other than ours is the caller's to tell apart: see `versionOf`. */

@@ -30,6 +30,7 @@ export interface NetworkProfile {
   readonly minPeers: number;
   readonly clientSlotsRetained: number;
   readonly relaySlotsRetained: number;
+  /** Every event proves that its author has spent a ticket. A network is uniform in this. */
   readonly rateLimit: boolean;
   /** Longest text of a message, UTF-8 bytes. */
   readonly textBytesMax: number;
@@ -75,9 +76,19 @@ export const darkirc: NetworkProfile = {
   logicalIds: false,
 };
 
+/** Our own network with its rates limited: its nodes speak the same, and ask every event for a proof. */
+export const holdfastLimited: NetworkProfile = { ...holdfast, name: 'holdfast-limited', rateLimit: true };
+
 /** The profile of a stored or configured name; `undefined` when this build has none of that name. */
 export function profileOf(name: string): NetworkProfile | undefined {
-  return [holdfast, darkirc].find((profile) => profile.name === name);
+  return [holdfast, holdfastLimited, darkirc].find((profile) => profile.name === name);
+}
+
+/** The same network with its rates limited or not; `undefined` when this build has no limiter for it. */
+export function withRateLimit(profile: NetworkProfile, limited: boolean): NetworkProfile | undefined {
+  if (profile.rateLimit === limited) return profile;
+  const pair = [holdfast, holdfastLimited];
+  return pair.includes(profile) ? pair.find((one) => one.rateLimit === limited) : undefined;
 }
 
 /** Start of the slot that `timeMs` lies in. A time before the network began belongs to the first slot. */

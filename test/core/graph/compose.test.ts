@@ -10,7 +10,7 @@ import { genesisOf, holdfast } from '../../../src/core/wire/profile';
 import { GraphWorld, make, noBlob, one, slot } from '../../fixtures/graph-world';
 
 const genesis = genesisOf(holdfast, slot).id;
-const own: OwnEvent = { content: utf8Bytes('own'), blob: noBlob, now: slot + 60_000, ownTime: 0, covers: 7 };
+const own: OwnEvent = { content: utf8Bytes('own'), now: slot + 60_000, ownTime: 0, covers: 7 };
 
 function composeIn(world: GraphWorld, event: Partial<OwnEvent> = {}): Composed | undefined {
   return world.run(function* () {
