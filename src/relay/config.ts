@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { limits } from '../core/limits';
-import { type NetworkProfile, profileOf } from '../core/wire/profile';
+import { type NetworkProfile, profileOf, withRateLimit } from '../core/wire/profile';
 import { type Address, addressOf, isLoopback } from './address';
 
 /** What is wrong with a configuration. */
@@ -37,6 +37,8 @@ export interface RelayConfig {
   readonly health?: Address;
   readonly log: LogLevel;
   readonly profile: NetworkProfile;
+  /** File of the registered identities; only where rates are limited. */
+  readonly identities?: string;
   readonly slotsRetained: number;
   readonly slotsSynced: number;
   /** The first node of its network: it counts as synced at once. */
@@ -62,7 +64,7 @@ const sections = {
     'health',
     'log',
   ],
-  profile: ['name', 'retained_slots', 'sync_slots', 'rate_limit'],
+  profile: ['name', 'retained_slots', 'sync_slots', 'rate_limit', 'identities'],
   peers: ['bootstrap'],
   limits: [
     'connections',
@@ -89,12 +91,12 @@ export function parseConfig(text: string, file: string): RelayConfig {
   };
   const [relay, profile, peers, bounds] = [of('relay'), of('profile'), of('peers'), of('limits')];
   const listen = relay.address('listen') ?? relay.missing('listen');
-  const path = (name: string): string | undefined => {
-    const value = relay.text(name);
+  const path = (name: string, section = relay): string | undefined => {
+    const value = section.text(name);
     return value === undefined || value === ':memory:' ? value : resolve(dirname(file), value);
   };
-  const network = profileOf(profile.text('name') ?? 'holdfast') ?? profile.invalid('name', 'no such profile');
-  if (profile.flag('rate_limit') === true) profile.invalid('rate_limit', 'this build has no rate limiter');
+  const network = networkOf(profile);
+  const identities = path('identities', profile);
   const slotsRetained = profile.count('retained_slots', 1, 24 * 366) ?? network.relaySlotsRetained;
   const tls = tlsOf(relay, path('tls_cert'), path('tls_key'));
   const health = relay.address('health');
@@ -110,6 +112,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     ...(health === undefined ? {} : { health }),
     log: logOf(relay),
     profile: network,
+    ...(network.rateLimit ? { identities: identities ?? profile.missing('identities') } : {}),
     slotsRetained,
     slotsSynced: profile.count('sync_slots', 1, slotsRetained) ?? Math.min(24, slotsRetained),
     bootstrap: peers.flag('bootstrap') ?? false,
@@ -123,6 +126,14 @@ export function parseConfig(text: string, file: string): RelayConfig {
       limits.outboundBufferBytesMax,
     handshakeMs: (bounds.count('handshake_s', 1, 60) ?? limits.handshakeMs / 1_000) * 1_000,
   };
+}
+
+function networkOf(profile: Section): NetworkProfile {
+  const network = profileOf(profile.text('name') ?? 'holdfast');
+  // A limited network is no name of its own in a configuration.
+  if (network === undefined || network.rateLimit) return profile.invalid('name', 'no such profile');
+  const limited = profile.flag('rate_limit') ?? false;
+  return withRateLimit(network, limited) ?? profile.invalid('rate_limit', 'no limiter for this profile');
 }
 
 function tomlOf(text: string): unknown {

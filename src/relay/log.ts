@@ -1,4 +1,4 @@
-import type { LogLevel } from './config';
+import type { ConfigErrorKind, LogLevel } from './config';
 
 /** What may stand beside an entry: counts, states and durations. Never an id, an address or content. */
 export type LogDetail = Readonly<Record<string, number | boolean | LogWord>>;
@@ -26,7 +26,8 @@ export type LogWord =
   | 'protocol'
   | 'room'
   | 'source'
-  | 'store';
+  | 'store'
+  | ConfigErrorKind;
 
 /** Writes structured log lines. */
 export type Log = (level: 'error' | 'info', event: string, detail?: LogDetail) => void;

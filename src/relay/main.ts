@@ -42,6 +42,8 @@ async function main(): Promise<void> {
   };
   process.on('SIGINT', stop);
   process.on('SIGTERM', stop);
+  // Without a list to read again, a hang-up ends the program as it ends any other.
+  if (config.identities !== undefined) process.on('SIGHUP', () => relay.reload());
 }
 
 main().catch((error: unknown) => {

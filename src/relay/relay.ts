@@ -7,7 +7,8 @@ import { closeCodes, type SessionConfig } from '../core/link/session';
 import { slotOf } from '../core/wire/profile';
 import { featuresOf } from '../core/wire/version';
 import { SqliteStore } from '../store/sqlite/sqlite-store';
-import type { RelayConfig } from './config';
+import { ConfigError, type RelayConfig } from './config';
+import { Identities } from './identities';
 import type { Log, LogWord } from './log';
 import { Peer, type PeerHost } from './peer';
 import { RelayGraph } from './relay-graph';
@@ -28,6 +29,7 @@ export interface RelayHealth {
 
 /** A relay without its listening socket: store, graph, peers and the turn of slots. */
 export class Relay {
+  readonly #identities: Identities | undefined;
   readonly #store: SqliteStore;
   readonly #graph: RelayGraph;
   readonly #peers = new Set<Peer>();
@@ -36,13 +38,15 @@ export class Relay {
   #syncing = false;
   #stopping = false;
 
-  /** Opens the store. Throws a `StoreError` when it cannot. */
+  /** Opens the store. Throws a `StoreError` when it cannot, a `ConfigError` when the list of identities is none. */
   constructor(
     private readonly config: RelayConfig,
     private readonly log: Log,
     private readonly now: () => number,
   ) {
-    this.#store = new SqliteStore({ file: config.store });
+    this.#identities = config.identities === undefined ? undefined : new Identities(config.identities);
+    const registry = this.#identities;
+    this.#store = new SqliteStore({ file: config.store, keys: () => (registry ? { registry } : {}) });
     this.#graph = new RelayGraph(this.#store, config, now, config.bootstrap);
     this.#host = {
       session: sessionOf(config),
@@ -60,6 +64,18 @@ export class Relay {
   /** Forgets old slots and does so again at every turn of the slot. */
   async start(): Promise<void> {
     await this.#prune();
+  }
+
+  /** Reads the registered identities again; a list that is wrong leaves the old one standing. */
+  reload(): void {
+    if (this.#identities === undefined) return;
+    try {
+      this.#identities.reload();
+      this.log('info', 'identities read', { identities: this.#identities.size });
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      this.log('error', 'identities kept', { why: error.kind, identities: this.#identities.size });
+    }
   }
 
   /** Takes in an open connection, whichever side dialled. */

@@ -16,13 +16,15 @@ export interface RunningRelay {
   /** Port it listens on, also when the system chose it. */
   readonly port: number;
   readonly healthPort: number | undefined;
+  /** Reads again what may change while it runs: the registered identities. */
+  reload(): void;
   /** Stops listening, sends peers away, writes everything down. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a relay. Rejects with a `StoreError` when the store does not open, a `ConfigError` when certificate files do
- * not, and the system's error when the port is taken.
+ * Starts a relay. Rejects with a `StoreError` when the store does not open, a `ConfigError` when certificate files or
+ * the list of identities do not, and the system's error when the port is taken.
  */
 export async function startRelay(
   config: RelayConfig,
@@ -49,7 +51,7 @@ export async function startRelay(
       stopped ??= end();
       return stopped;
     };
-    return { port, healthPort, stop };
+    return { port, healthPort, reload: () => relay.reload(), stop };
   } catch (error) {
     server.close();
     await relay.stop();

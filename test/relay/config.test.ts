@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits';
-import { holdfast } from '../../src/core/wire/profile';
+import { holdfast, holdfastLimited } from '../../src/core/wire/profile';
 import { ConfigError, parseConfig } from '../../src/relay/config';
 
 const least = '[relay]\nlisten = "127.0.0.1:4181"\nstore = "relay.sqlite"\n';
@@ -88,6 +88,14 @@ handshake_s = 4
     });
   });
 
+  test('a limiter makes another profile of the network, and its list lies beside the file', () => {
+    const text = `${least}[profile]\nrate_limit = true\nidentities = "people.txt"\n`;
+    const config = parseConfig(text, '/etc/holdfast/relay.toml');
+    expect(config).toMatchObject({ profile: holdfastLimited, identities: '/etc/holdfast/people.txt' });
+    const off = parseConfig(text.replace('true', 'false'), '/etc/holdfast/relay.toml');
+    expect([off.profile, off.identities]).toEqual([holdfast, undefined]);
+  });
+
   test.each([
     ['no TOML', '[relay\n', 'syntax', ''],
     ['a section nobody knows', `${least}[reley]\n`, 'unknown-key', 'reley'],
@@ -125,10 +133,17 @@ handshake_s = 4
       'profile.sync_slots',
     ],
     [
-      'a limiter that is not there',
-      `${least}[profile]\nrate_limit = true\n`,
+      'a limiter this build has not for that network',
+      `${least}[profile]\nname = "darkirc"\nrate_limit = true\nidentities = "x"\n`,
       'invalid',
       'profile.rate_limit',
+    ],
+    ['a limiter without a list', `${least}[profile]\nrate_limit = true\n`, 'missing', 'profile.identities'],
+    [
+      'a limited network by a name of its own',
+      `${least}[profile]\nname = "holdfast-limited"\n`,
+      'invalid',
+      'profile.name',
     ],
     ['a flag that is a text', `${least}[peers]\nbootstrap = "yes"\n`, 'invalid', 'peers.bootstrap'],
     [

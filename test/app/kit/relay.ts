@@ -75,6 +75,11 @@ export class Relay {
     });
   }
 
+  /** Tells it to read again what may change while it runs. */
+  hangUp(): void {
+    this.#process?.kill('SIGHUP');
+  }
+
   /** Ends it in order. */
   stop(): Promise<void> {
     return this.#end('SIGTERM');
