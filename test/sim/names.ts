@@ -1,9 +1,13 @@
 import { type Bytes, type ConversationId, toHex } from '../../src/core/ids';
+import type { Keys } from '../../src/core/transactions/keys';
 import { holdfast } from '../../src/core/wire/profile';
 import { Prng } from './prng';
 
 /** The network of every run. */
 export const profile = holdfast;
+
+/** What the stores of all relays hold in memory: whom they admit, where the network limits rates. */
+export const relayKeys: Keys = {};
 
 /** Address of a relay of a run. */
 export function urlOf(relay: string): string {

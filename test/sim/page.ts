@@ -120,9 +120,11 @@ export class Page {
       }
       case 'identity': {
         const { account } = this.device;
-        await this.#call(life, 'limitRate', { account, on: profile.rateLimit });
         const secret = rateSecretOf(this.device.name);
-        await this.#call(life, 'setRateIdentity', { account, secret, nonce: this.#nonce() });
+        // Where rates are limited nothing leaves without it, so nobody gives it up.
+        const tries = profile.rateLimit ? Number.POSITIVE_INFINITY : triesMax;
+        await this.#call(life, 'limitRate', { account, on: profile.rateLimit }, tries);
+        await this.#call(life, 'setRateIdentity', { account, secret, nonce: this.#nonce() }, tries);
         return;
       }
       case 'more-relays':

@@ -29,7 +29,7 @@ import { RelayGraph } from '../../src/relay/relay-graph';
 import { syncSlot } from '../../src/relay/sync';
 import { runSynchronously } from '../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../src/store/memory/memory-tables';
-import { profile, urlOf } from './names';
+import { profile, relayKeys, urlOf } from './names';
 import { goingAway, type Link, type Listener, type Network } from './network';
 import type { FaultRates } from './plan';
 import type { Watch } from './watch';
@@ -357,7 +357,7 @@ export class SimRelay implements Listener {
         const { crashes } = this.world;
         const crash = (): void => this.crash();
         if (crashes.at(`${name}/commit:before`, crash)) return;
-        const [result] = runSynchronously([this.scripts.write(name, args, {}, undefined)], {
+        const [result] = runSynchronously([this.scripts.write(name, args, relayKeys, undefined)], {
           answer: (questions) => this.tables.answer(questions),
           write: (changes) => {
             this.tables.write(changes);
