@@ -14,28 +14,9 @@ import { fenceWatched } from './fence';
 import { Gossip } from './gossip';
 import { Hearing } from './hearing';
 import type { LinkEvent, Ports } from './ports';
-import { RelayPeer, type RelayState } from './relay-peer';
+import { RelayPeer } from './relay-peer';
 import { Scanner } from './scan';
-
-/** What the screen may know of the engine. Built from transport and policy; it says nothing of acceptance. */
-export interface EngineStatus {
-  readonly relays: readonly {
-    readonly url: string;
-    readonly state: RelayState | 'catching-up';
-    readonly nextTryAt?: number;
-    readonly lastEventAt?: number;
-    readonly latencyMs?: number;
-  }[];
-  /** Relays that can take an event now. */
-  readonly ready: number;
-  readonly minPeers: number;
-  readonly clock: ClockVerdict;
-  /** Why no new event is made although the lane has a head. */
-  readonly parked?: string;
-  readonly wakeAt?: number;
-  /** The lane has a head: the store's worker is kept awake for it. */
-  readonly busy: boolean;
-}
+import type { EngineStatus } from './status';
 
 /** Names of one birth of an engine. */
 export interface EngineBirth {
@@ -261,7 +242,10 @@ export class Engine {
       this.#answered.delete(peer);
       void this.#working?.delivery.linkDied(peer.url);
     },
-    onChange: () => this.#tell(),
+    onChange: () => {
+      this.#working?.delivery.look();
+      this.#tell();
+    },
   };
 
   #onCurrent(peer: RelayPeer, slot: Slot): void {
@@ -309,7 +293,8 @@ export class Engine {
 
   #minPeers(): number {
     const profile = this.#working?.profile;
-    return profile === undefined ? 1 : minPeersOf(profile, this.#peers.size);
+    const relays = [...this.#peers.values()].filter((peer) => peer.isHopeful).length;
+    return profile === undefined ? 1 : minPeersOf(profile, relays);
   }
 
   #clock(): ClockVerdict {

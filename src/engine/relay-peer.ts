@@ -49,6 +49,11 @@ export interface PeerOwner {
 /** An answer to a question, or `undefined` when the session refused it or ended first. */
 export type Answer = Extract<SessionEvent, { readonly type: 'tips' | 'headers' | 'events' }> | undefined;
 
+/** Failures in a row, after which a relay is not waited for: some ten seconds. */
+const failuresHopeless = 4;
+
+const noRelay: ReadonlySet<RelayState> = new Set(['other-network', 'garbage', 'web-page', 'bad-address']);
+
 /** A going-away relay comes back: not asked sooner. */
 const goingAwayMs = 5_000;
 
@@ -82,6 +87,14 @@ export class RelayPeer {
   /** A session that has shaken hands. */
   get ready(): boolean {
     return this.#session?.phase === 'ready';
+  }
+
+  /**
+   * Ready, or likely to be soon: worth waiting for before an event is made. What answers as something else, or has
+   * failed several times in a row, must not hold up the lane of those who have another relay.
+   */
+  get isHopeful(): boolean {
+    return this.ready || (this.#failures < failuresHopeless && !noRelay.has(this.state));
   }
 
   /** What the peer announced and speaks; `undefined` until ready. */

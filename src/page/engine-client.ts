@@ -1,6 +1,6 @@
 import { type Remote, releaseProxy, transfer, wrap } from 'comlink';
 import { toHex } from '../core/ids';
-import type { EngineStatus } from '../engine/engine';
+import type { EngineStatus } from '../engine/status';
 import { type EngineApi, hostLock, type TabHello, tabLock } from '../worker/contract';
 import engineUrl from '../worker/engine-worker?sharedworker&url';
 import { Carrier } from './carrier';

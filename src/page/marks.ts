@@ -1,5 +1,5 @@
 import type { OpenedMessage } from '../core/transactions/reads';
-import type { EngineStatus } from '../engine/engine';
+import type { EngineStatus } from '../engine/status';
 import type { HoldReason, Inspection, MarkView } from '../ui/model';
 
 /** The line a waiting message stands in. */

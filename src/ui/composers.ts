@@ -70,7 +70,8 @@ export function makeComposers(commands: Commands, heard: (refusal: Refusal) => v
     const { field } = entry(conversation);
     field.value = settled(field.peek(), command, refusal);
     if (refusal) heard(refusal);
-    else void save(conversation);
+    // At once either way: what was committed is no draft any more, and what was refused must not wait to be kept.
+    void save(conversation);
   };
   return {
     field: (conversation) => entry(conversation).field,

@@ -1,6 +1,6 @@
 import type { Bytes } from '../core/ids';
-import type { EngineStatus } from '../engine/engine';
 import type { LinkEvent } from '../engine/ports';
+import type { EngineStatus } from '../engine/status';
 
 /** Web Lock of the one engine. */
 export const engineLock = 'holdfast/engine';

@@ -1,6 +1,7 @@
 import { toHex } from '../core/ids';
-import { Engine, type EngineStatus } from '../engine/engine';
+import { Engine } from '../engine/engine';
 import type { Ports } from '../engine/ports';
+import type { EngineStatus } from '../engine/status';
 import { SocketLinks } from '../net/browser/socket-links';
 import { holdBuild } from '../store/doors/build';
 import { type Caller, DoorStore } from '../store/doors/door';
@@ -25,7 +26,8 @@ export class EngineHost implements EngineApi {
   readonly #tabs: Tabs;
   readonly #links: CarriedLinks;
   readonly #fetchDoor: FetchDoor;
-  readonly #engine: Engine;
+  readonly #ports: Ports;
+  #engine: Engine;
   readonly #name = toHex(realRandom.bytes(16));
   readonly #held: Promise<void>;
   readonly #lanes: ((port: MessagePort | undefined) => void)[] = [];
@@ -67,7 +69,8 @@ export class EngineHost implements EngineApi {
       observer: silentObserver,
       looks: { listen: (listener) => void listenLooks(listener) },
     };
-    this.#engine = new Engine(ports, { id: toHex(realRandom.bytes(16)) });
+    this.#ports = ports;
+    this.#engine = this.#newEngine();
     void this.#reign();
   }
 
@@ -94,6 +97,7 @@ export class EngineHost implements EngineApi {
     const reign = () => {
       clearTimeout(timer);
       channel.onmessage = () => this.#stepDown();
+      this.#reigning = true;
       void this.#begin();
       return this.#over;
     };
@@ -101,26 +105,46 @@ export class EngineHost implements EngineApi {
       await this.locks.request(engineLock, { signal: patience.signal }, reign);
     } catch {
       // Either it waited in vain, or its own lock was taken: only the first may still begin.
-      if (!patience.signal.aborted) return this.#engine.stop();
-      await this.locks.request(engineLock, { steal: true }, reign).catch(() => this.#engine.stop());
+      if (!patience.signal.aborted) return this.#stepDown();
+      await this.locks.request(engineLock, { steal: true }, reign).catch(() => this.#stepDown());
     }
   }
 
+  #reigning = false;
   #endReign: () => void = () => undefined;
   readonly #over = new Promise<void>((resolve) => {
     this.#endReign = resolve;
   });
 
+  #newEngine(): Engine {
+    return new Engine(this.#ports, { id: toHex(realRandom.bytes(16)) });
+  }
+
   #stepDown(): void {
+    this.#reigning = false;
     this.#engine.stop();
     this.#endReign();
+  }
+
+  /**
+   * The store has seen a newer engine. While the lock is ours that was a late copy of a dead one's call, and another
+   * engine begins here; without the lock it is over.
+   */
+  #replaced(): void {
+    if (!this.#reigning) return;
+    this.#engine = this.#newEngine();
+    void this.#begin();
   }
 
   /** The store may not answer yet (first visit, upgrade): the engine begins when it does. */
   async #begin(): Promise<void> {
     for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
       try {
-        await this.#engine.start((status) => this.#onStatus(status));
+        const engine = this.#engine;
+        await engine.start(
+          (status) => this.#onStatus(status),
+          () => this.#replaced(),
+        );
         return;
       } catch {
         await new Promise((over) => setTimeout(over, pauseMs));

@@ -55,7 +55,7 @@ describe('sending through the engine', () => {
     const world = await EngineWorld.with(2);
     world.relay(1).up = false;
     await world.start();
-    await world.clock.pass(10 * minute);
+    await world.clock.pass(2_000);
     expect(world.status).toMatchObject({ ready: 1, minPeers: 2 });
     expect([world.heard(0), world.home.rows('events')]).toEqual([[], []]);
     world.relay(1).up = true;
@@ -64,6 +64,21 @@ describe('sending through the engine', () => {
       [1, 2],
       [1, 2],
     ]);
+  });
+
+  test('[OB-03] a relay that cannot be reached at all is waited for some tries, and not for ever', async () => {
+    const world = await EngineWorld.with(2);
+    world.relay(1).up = false;
+    await world.start();
+    await world.clock.pass(minute);
+    expect(world.status).toMatchObject({ ready: 1, minPeers: 1 });
+    expect(world.heard(0)).toEqual([1, 2]);
+    world.relay(0).up = false;
+    world.relay(0).breakLink(true);
+    await world.send(3);
+    await world.clock.pass(10 * minute);
+    expect(world.status).toMatchObject({ ready: 0, minPeers: 1 });
+    expect([world.heard(0), world.home.waiting()]).toEqual([[1, 2], [3]]);
   });
 
   test('[OB-03] nothing is made before the current slot is synced, however long the session is ready', async () => {
@@ -139,7 +154,7 @@ describe('sending through the engine', () => {
     const { link } = world.relay(0);
     world.relay(0).breakLink();
     world.relay(1).breakLink(true);
-    await world.clock.pass(5_000);
+    await world.clock.pass(2_500);
     expect(world.relay(0).link).toBeGreaterThan(link);
     expect(world.status?.ready).toBeLessThan(2);
     world.relay(0).say(id, had, link);
