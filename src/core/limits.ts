@@ -78,6 +78,10 @@ export const limits = {
   backoffCapMs: 960 * second,
   backoffJitterShare: 0.25,
   requiredRelaysMax: 3,
+  /** Least pause between two rounds, whatever a person presses. */
+  retryPauseMs: 5 * second,
+  /** How long a drop can be undone. */
+  undoMs: 10 * second,
   /** Trusted clock. */
   clockSkewAppliedMs: 30 * second,
   clockAgreementMs: 10 * second,

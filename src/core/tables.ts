@@ -156,6 +156,8 @@ export interface Operation {
     readonly at: number;
   };
   readonly droppedAt?: number;
+  /** `ownTime` of the counters at the drop: while it is the same, nothing was exposed since. */
+  readonly droppedMark?: number;
 }
 
 /**
