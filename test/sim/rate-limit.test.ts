@@ -75,7 +75,7 @@ describe('a network that limits rates', () => {
     const results: Result[] = [];
     for (let nth = 0; nth < 20; nth++) {
       seen.clear();
-      const result = await run(identified(planOf(`limited.${nth}`)));
+      const result = await run(identified(planOf(`rated.${nth}`)));
       expect(result.breaches, result.plan.seed).toEqual([]);
       expect(mostOfOne(), result.plan.seed).toBe(1);
       results.push(result);
