@@ -100,6 +100,9 @@ export function makeComposers(commands: Commands, heard: (refusal: Refusal) => v
       const { state, press } = pressed(before, newCommand);
       field.value = state;
       if (!press) return;
+      // Before the message, which takes its draft with it: a page that is left now would store it behind the message,
+      // and what was sent would stand in the field again.
+      void save(conversation);
       commands.send(conversation, press.text, press.command).then(
         (refusal) => settle(conversation, press.command, refusal),
         () => settle(conversation, press.command, { refused: 'gone' }),

@@ -127,6 +127,25 @@ describe('the message field', () => {
     expect(saved).toEqual(['half a', 'half a thought', 'half a thought.']);
   });
 
+  test('a page that is left while a message is being stored has stored its draft before the message, not behind it', async () => {
+    const calls: string[] = [];
+    const { field } = await mount(emptyTalk(), talkHash, {
+      saveDraft: async (_conversation, text) => {
+        calls.push(`draft ${text}`);
+        return undefined;
+      },
+      send: (_conversation, text) => {
+        calls.push(`message ${text}`);
+        return new Promise(() => undefined);
+      },
+    });
+    type(field(), 'hello');
+    key(field(), enter);
+    window.dispatchEvent(new PageTransitionEvent('pagehide'));
+    await painted();
+    expect(calls).toEqual(['draft hello', 'message hello']);
+  });
+
   test('a stored draft is put in the field, and no network state ever disables it', async () => {
     const shown = emptyTalk();
     const timeline = shown.timeline && { ...shown.timeline, draft: 'from before' };
