@@ -4,7 +4,7 @@ import { DecodeError } from '../errors';
 import { type AccountId, type Bytes, type ConversationId, type LogicalId, sameBytes } from '../ids';
 import { limits } from '../limits';
 import type { AccountRow, ConversationRow, DraftRow, MessageRow } from '../tables';
-import { decodeAll, encodeWith, type Reader, type Writer } from '../wire/codec';
+import { decodeAll, encodeWith, type Reader, utf8Bytes, type Writer } from '../wire/codec';
 
 /** Everything a generation of an own message is rebuilt from, as it was when it was accepted. */
 export interface OwnBody {
@@ -69,11 +69,20 @@ export function openOwnBody(key: DataKey, row: MessageRow): OwnBody {
   });
 }
 
-/** True when two bodies say the same, so that a repeated command is the same command. */
+/**
+ * True when two bodies say the same, so that a repeated command is the same command. Texts are compared by the bytes
+ * they are kept as: a half surrogate pair is kept as U+FFFD, and as a string it would never equal what it became.
+ */
 export function sameOwnBody(left: OwnBody, right: OwnBody): boolean {
   const secrets = left.secret === undefined || right.secret === undefined;
   const equal = secrets ? left.secret === right.secret : sameBytes(left.secret, right.secret);
-  return equal && left.nick === right.nick && left.channel === right.channel && left.text === right.text;
+  const sameText = (one: string, other: string) => sameBytes(utf8Bytes(one), utf8Bytes(other));
+  return (
+    equal &&
+    sameText(left.nick, right.nick) &&
+    sameText(left.channel, right.channel) &&
+    sameText(left.text, right.text)
+  );
 }
 
 /** Seals a received message: record 33, bound to account and message id. */

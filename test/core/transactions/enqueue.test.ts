@@ -100,6 +100,13 @@ describe('the command id', () => {
     expect(home.everything()).toEqual(before);
   });
 
+  test('[OB-33] a repeat of a text with half a surrogate pair is a repeat: what was kept is what was asked for', async () => {
+    const home = await Home.with();
+    expect(await home.enqueue(1, 'half \ud83d')).toEqual({ kind: 'queued', seq: 1, repeated: false });
+    expect(await home.enqueue(1, 'half \ud83d')).toEqual({ kind: 'queued', seq: 1, repeated: true });
+    expect(await home.enqueue(1, 'half')).toEqual({ kind: 'conflict' });
+  });
+
   test('[OB-33] both copies of a call that came twice at once are answered, and one is kept', async () => {
     const home = await Home.with();
     const outcomes = await Promise.all([home.enqueue(1), home.enqueue(1), home.enqueue(1, 'other')]);
