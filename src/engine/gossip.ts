@@ -42,6 +42,9 @@ interface Policing {
 /** Events waiting to be taken in, of all peers together; above it a peer is told Busy and sends again. */
 const waitingMax = 256;
 
+/** How many times the allowance of one member a relay may hand on before its link is ended. */
+const floodsMax = 16;
+
 /** The receiving side: events of peers into the graph, their questions out of it. */
 export class Gossip {
   /**
@@ -186,8 +189,19 @@ export class Gossip {
         this.owner.behind();
         return this.#say(peer, id, { type: 'nack', reason: 'busy' });
       case 'silent':
-        return this.owner.drop(peer);
+        return this.#onFlood(peer);
     }
+  }
+
+  /**
+   * A relay hands on what all its peers say, so more than one of them may say is no offence of its own: dropping it
+   * would let two busy members cut every reader off. What was left out is fetched with the next sync; a stream that
+   * goes far beyond is ended.
+   */
+  #onFlood(peer: RelayPeer): void {
+    this.#count(peer);
+    if (this.#policingOf(peer).events.length >= floodsMax * limits.floodEventsMax) this.owner.drop(peer);
+    else this.owner.behind();
   }
 
   #say(peer: RelayPeer, id: EventId, result: PutResult): void {
