@@ -14,9 +14,13 @@ import type { Ledger } from './ledger';
 /** An engine may not have heard yet that relays were added. */
 const relaysNewsMs = 15_000;
 
+/** A relay that was there so lately is still waited for: several tries to reach it take longer. */
+const waitedForMs = 5_000;
+
 interface Answered {
   readonly relay: string;
   readonly slot: number;
+  readonly at: number;
 }
 
 /**
@@ -53,7 +57,8 @@ export class ExposureChecker implements Checker {
     if (frame.kind !== 'TipRep' || this.watch.rowsOf(frame.to).isRelay) return;
     const list = this.#answered.get(frame.to) ?? [];
     this.#answered.set(frame.to, list);
-    list.push({ relay: urlOf(frame.from), slot: slotOf(profile, this.clockOf(frame.to)) });
+    const slot = slotOf(profile, this.clockOf(frame.to));
+    list.push({ relay: urlOf(frame.from), slot, at: this.watch.world.now });
   }
 
   sent(frame: Passing): void {
@@ -108,11 +113,20 @@ export class ExposureChecker implements Checker {
   #enough(device: string, _life: Life, making: MakingArgs): void {
     const { now } = this.watch.world;
     if (now - (this.#relaysAt.get(device) ?? 0) < relaysNewsMs || !this.isSteady(device)) return;
-    const known = this.watch.relays(device).length;
-    if (making.relays.length < minPeersOf(profile, known)) {
+    const known = this.watch.relays(device).map((row) => row.url);
+    const missed = this.#answered
+      .get(device)
+      ?.some(
+        (one) =>
+          known.includes(one.relay) && !making.relays.includes(one.relay) && now - one.at < waitedForMs,
+      );
+    if (
+      making.relays.length < minPeersOf(profile, known.length) &&
+      (making.relays.length === 0 || missed === true)
+    ) {
       this.watch.world.breach(
         'too-few',
-        `${device} makes an event with ${making.relays.length} of ${known} relays`,
+        `${device} makes an event with ${making.relays.length} of ${known.length} relays`,
       );
     }
     const slot = slotOf(profile, making.now);
