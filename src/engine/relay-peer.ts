@@ -309,7 +309,20 @@ export class RelayPeer {
     if (session === undefined || session.phase === 'closed') return;
     const at = nextDeadline(session);
     this.ports.clock.set(this.#timer, at, () => {
-      if (this.#session !== undefined) this.#apply(tick(this.#session, this.ports.clock.now()));
+      const now = this.ports.clock.now();
+      if (this.#session === undefined) return;
+      if (Math.abs(now - at) > limits.clockSkewAppliedMs) return this.#relearn();
+      this.#apply(tick(this.#session, now));
     });
+  }
+
+  /**
+   * The timer came at another time than it was set for: the clock was turned, or the machine slept. What the relay
+   * said of its clock at the handshake is worth nothing any more, so it is asked again by a new one.
+   */
+  #relearn(): void {
+    this.ports.links.close(this.url, this.#link, closeCodes.goingAway, '');
+    this.state = 'not-now';
+    this.#lost(0);
   }
 }

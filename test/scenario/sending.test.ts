@@ -379,6 +379,40 @@ describe('a clock that is wrong', () => {
     expect(world.heard(0)).toEqual([1, 2]);
   });
 
+  test('[OB-35] a clock put right while the session stands: sending goes on without anybody breaking the link', async () => {
+    for (const wrong of [20 * minute, -20 * minute]) {
+      const world = await EngineWorld.with(2, ['one']);
+      world.relay(0).clockOffset = wrong;
+      await world.start();
+      await world.clock.pass(3 * minute);
+      expect(world.status?.parked).toBe('clock');
+      world.clock.turn(wrong);
+      world.relay(0).clockOffset = 0;
+      await world.clock.pass(minute);
+      expect(world.status?.parked).toBeUndefined();
+      expect(world.heard(0)).toEqual([1, 2]);
+    }
+  });
+
+  test('[OB-35] a clock that is turned while the session stands makes no event of its time, in whichever slot', async () => {
+    for (const wrong of [3 * 60 * minute, -3 * 60 * minute]) {
+      const world = await EngineWorld.with(0, ['one']);
+      await world.start();
+      await world.clock.pass(minute);
+      world.clock.turn(wrong);
+      world.relay(0).clockOffset = -wrong;
+      await world.clock.pass(minute);
+      await world.send(1);
+      await world.clock.pass(70 * minute);
+      expect(world.status?.parked).toBe('clock');
+      expect([world.heard(0), world.home.rows('events')]).toEqual([[], []]);
+      world.clock.turn(-wrong);
+      world.relay(0).clockOffset = 0;
+      await world.clock.pass(minute);
+      expect(world.heard(0)).toEqual([1]);
+    }
+  });
+
   test('[OB-35] when two relays agree, theirs is the time that is written on the event', async () => {
     const world = await EngineWorld.with(1);
     for (const relay of world.relays) relay.clockOffset = 50 * minute;
