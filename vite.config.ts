@@ -92,23 +92,26 @@ async function injectPrecache(): Promise<void> {
     swDest: join(app, 'sw.js'),
     globDirectory: app,
     globPatterns: ['**/*.{js,css,html,svg,png,webmanifest}'],
-    globIgnores: ['sw.js', 'workbox-*/**'],
+    // What only an installation asks for, once and online, is not kept.
+    globIgnores: ['sw.js', 'workbox-*/**', 'icons/*{512,maskable,apple}*'],
     dontCacheBustURLsMatching: /^assets\//,
     manifestTransforms: [
       (entries) => ({
-        manifest: entries.map((entry) =>
-          /^(index\.html$|workers\/)/.test(entry.url)
-            ? {
-                ...entry,
-                revision: sha256(`${entry.revision}\n${headers}`).slice(0, 32),
-              }
-            : entry,
-        ),
+        manifest: entries.map((entry) => ({
+          ...entry,
+          revision: entry.revision === null ? null : revisionOf(entry.url, entry.revision),
+        })),
         warnings: [],
       }),
     ],
   });
   for (const warning of warnings) console.warn(warning);
+}
+
+/** Document and workers change with their headers, which are kept with them. 64 bits tell revisions apart. */
+function revisionOf(url: string, content: string): string {
+  const isServedWithHeaders = /^(index\.html$|workers\/)/.test(url);
+  return sha256(isServedWithHeaders ? `${content}\n${headers}` : content).slice(0, 16);
 }
 
 function sha256(text: string): string {
@@ -221,6 +224,8 @@ export default defineConfig(async () => {
     root,
     plugins: [preact(), buildEverything(id), serveWorker(id)],
     define: { __BUILD__: JSON.stringify(id) },
+    // The package's own entry is made for browsers of ten years ago.
+    resolve: { alias: { 'workbox-window': 'workbox-window/build/workbox-window.prod.mjs' } },
     build: {
       target: 'es2022',
       assetsInlineLimit: 0,

@@ -1,3 +1,4 @@
+import '../core/limits-relations';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { StoreError } from '../core/errors';

@@ -24,8 +24,6 @@ export interface NetworkProfile {
   readonly rotationMs: number;
   /** Content of every genesis event. */
   readonly genesisContents: string;
-  /** Id of the static graph's genesis, which is that of the first slot. */
-  readonly staticGenesisId: EventId;
   /** Ready sessions wanted before an event is made, where that many relays are known. */
   readonly minPeers: number;
   readonly clientSlotsRetained: number;
@@ -57,7 +55,6 @@ export const holdfast: NetworkProfile = {
   magic: constant('11c014e5'),
   initialGenesisMs: 1_767_225_600_000,
   genesisContents: 'holdfast-v1',
-  staticGenesisId: '40010d0031dac18a9a8a3778803138b81b8f38f9754ebc21a360d559aa71f115',
   textBytesMax: limits.textBytesMax,
   logicalIds: true,
 };
@@ -71,7 +68,6 @@ export const darkirc: NetworkProfile = {
   magic: constant('fbe5c7b5'),
   initialGenesisMs: 1_740_787_200_000,
   genesisContents: 'darkirc-v1',
-  staticGenesisId: '1da9ad0450a33ac67f7505b61067456d6c5d09821b4ec3b0e7a3a1d88a469f35',
   textBytesMax: 512,
   logicalIds: false,
 };
