@@ -66,12 +66,11 @@ async function find(folder, path, navigation) {
 }
 
 /**
- * @param {string} folder
- * @param {Readonly<Record<string, string>>} headers
+ * @param {{ folder: string, headers: Readonly<Record<string, string>>, instead: Readonly<Record<string, string>> }} site
  * @param {import('node:http').IncomingMessage} request
  * @param {import('node:http').ServerResponse} response
  */
-async function answer(folder, headers, request, response) {
+async function answer({ folder, headers, instead }, request, response) {
   /** @type {(status: number, text: string, more?: Record<string, string>) => void} */
   const refuse = (status, text, more) => {
     const plain = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' };
@@ -84,7 +83,11 @@ async function answer(folder, headers, request, response) {
   }
   const path = pathOf(request.url ?? '');
   if (path === undefined) return refuse(400, 'This is not a path.');
-  const found = await find(folder, path, isNavigation(request));
+  const text = Object.hasOwn(instead, path) ? instead[path] : undefined;
+  const found =
+    text === undefined
+      ? await find(folder, path, isNavigation(request))
+      : { body: Buffer.from(text), path, type: types[extname(path)] ?? 'application/octet-stream' };
   if (!found) return refuse(404, 'There is no such file.');
   response.writeHead(200, {
     ...headers,
@@ -97,13 +100,14 @@ async function answer(folder, headers, request, response) {
 
 /**
  * Serves the files of a folder and nothing above it, with the app's headers on every answer.
- * @param {{ folder: string, host?: string, port: number, headers?: Readonly<Record<string, string>> }} options port 0 takes a free one
+ * @param {{ folder: string, host?: string, port: number, headers?: Readonly<Record<string, string>>, instead?: Readonly<Record<string, string>> }} options
+ *   port 0 takes a free one; `instead`: texts by path, served in place of the files there
  * @returns {Promise<{ url: string, port: number, close: () => Promise<void> }>} rejects with EADDRINUSE when the port is taken
  */
-export function serve({ folder, host = '127.0.0.1', port, headers = appHeaders }) {
+export function serve({ folder, host = '127.0.0.1', port, headers = appHeaders, instead = {} }) {
   const base = resolve(folder);
   const server = createServer((request, response) => {
-    answer(base, headers, request, response).catch(() => response.destroy());
+    answer({ folder: base, headers, instead }, request, response).catch(() => response.destroy());
   });
   const close = () =>
     new Promise((/** @type {(value: void) => void} */ done) => {

@@ -87,15 +87,25 @@ function give(text) {
   process.exit(1);
 }
 
+/** What was asked for on the command line; an option that does not exist ends us with the usage, not with a stack. */
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        help: { type: 'boolean' },
+        port: { type: 'string', default: '4180' },
+        'relay-port': { type: 'string', default: '4181' },
+        data: { type: 'string', default: '.data' },
+      },
+    });
+    return values;
+  } catch (error) {
+    return give(`${error instanceof Error ? error.message : error}\n${usage}`);
+  }
+}
+
 async function main() {
-  const { values } = parseArgs({
-    options: {
-      help: { type: 'boolean' },
-      port: { type: 'string', default: '4180' },
-      'relay-port': { type: 'string', default: '4181' },
-      data: { type: 'string', default: '.data' },
-    },
-  });
+  const values = readOptions();
   if (values.help) return console.log(usage);
   const [port, relayPort] = [Number(values.port), Number(values['relay-port'])];
   const interrupted = () => {
@@ -120,7 +130,9 @@ async function main() {
 
 /** @param {{ port: number, relayPort: number, data: string }} options */
 async function runAll({ port, relayPort, data }) {
-  const app = await serve({ folder: join(root, 'dist/app'), host, port });
+  // The relay started here is the one new accounts begin with, whichever its port.
+  const own = { '/relays.json': JSON.stringify([`ws://${host}:${relayPort}/`]) };
+  const app = await serve({ folder: join(root, 'dist/app'), host, port, instead: own });
   const config = writeRelayConfig({ data, port, relayPort });
   // In a group of its own, so that Ctrl-C reaches us alone and the relay is asked to end in order.
   const relay = spawn(process.execPath, [join(root, 'dist/node/relay.js'), '--config', config], {

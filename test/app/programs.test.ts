@@ -85,6 +85,8 @@ describe('npm start', () => {
     const answer = await fetch(address, { headers: { accept: 'text/html' } });
     expect(Object.fromEntries(answer.headers)).toMatchObject(appHeaders);
     expect(await answer.text()).toContain('<script');
+    // New accounts of this app begin with this relay, whichever its port.
+    expect(await (await fetch(`${address}/relays.json`)).json()).toEqual([`ws://127.0.0.1:${relayPort}/`]);
     expect(await takesSessions(`ws://127.0.0.1:${relayPort}`)).toBe(true);
     program.child.kill('SIGINT');
     expect(await program.ended).toBe(0);
@@ -101,6 +103,14 @@ describe('npm start', () => {
     expect(await program.ended).toBe(1);
     expect(program.said()).toContain(`Port ${port} on 127.0.0.1 is taken`);
     await new Promise((settle) => taken.close(settle));
+  });
+
+  test('answers an option it does not have with the usage', async () => {
+    const program = start('src/start.mjs', ['--prot', '4180']);
+    expect(await program.ended).toBe(1);
+    expect(program.said()).toContain("'--prot'");
+    expect(program.said()).toContain('npm start -- [--port');
+    expect(program.said()).not.toContain('node:internal');
   });
 
   test('ends when its relay cannot run', async () => {

@@ -20,7 +20,8 @@ beforeAll(async () => {
   writeFileSync(join(app, 'sw.js'), 'worker');
   writeFileSync(join(app, 'manifest.webmanifest'), '{}');
   writeFileSync(join(app, 'assets/main-1.js'), 'script');
-  server = await serve({ folder: app, port: 0 });
+  writeFileSync(join(app, 'relays.json'), '["of the build"]');
+  server = await serve({ folder: app, port: 0, instead: { '/relays.json': '["of the start"]' } });
 });
 
 afterAll(async () => {
@@ -56,6 +57,7 @@ describe('the static server of npm start', () => {
     ['/', 'text/html; charset=utf-8', 'no-cache', '<p>document</p>'],
     ['/sw.js', 'text/javascript; charset=utf-8', 'no-cache', 'worker'],
     ['/manifest.webmanifest', 'application/manifest+json', 'no-cache', '{}'],
+    ['/relays.json', 'application/json', 'no-cache', '["of the start"]'],
     [
       '/assets/main-1.js?x=1',
       'text/javascript; charset=utf-8',
