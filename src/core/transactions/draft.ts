@@ -1,7 +1,7 @@
 import { sealDraft } from '../history/records';
 import type { AccountId, Bytes, ConversationId } from '../ids';
 import { limits } from '../limits';
-import { type Change, decide, get, put, remove, type Script } from '../transaction';
+import { type Ask, type Change, decide, get, put, remove, rows, type Script } from '../transaction';
 import { utf8Bytes } from '../wire/codec';
 import { dataKey, type Keys } from './keys';
 import { lookAt, newCounters } from './rows';
@@ -54,6 +54,12 @@ export interface MarkReadArgs {
 /** Unread messages counted at the most; above it the list says "more". */
 export const unreadMax = 999;
 
+/** Counted anew: a message that came while the mark was on its way must not bring back those that were seen. */
+function* unreadAfter({ account, conversation, seq }: MarkReadArgs): Ask<number> {
+  const later = yield* rows('messages', { prefix: [account, conversation], from: seq + 1 }, unreadMax);
+  return later.filter((row) => !row.own).length;
+}
+
 /** Moves the read mark forward, never back. */
 export function* markRead(args: MarkReadArgs): Script<{ readonly kind: 'read' | 'past' | 'unknown' }> {
   const row = yield* get('conversations', [args.account, args.conversation]);
@@ -62,7 +68,7 @@ export function* markRead(args: MarkReadArgs): Script<{ readonly kind: 'read' | 
   const stored = yield* get('counters', [args.account]);
   const counters = stored ?? newCounters(args.account);
   const next = { ...counters, revision: counters.revision + 1 };
-  const unread = args.seq >= row.lastSeq ? 0 : row.unread;
+  const unread = args.seq >= row.lastSeq ? 0 : yield* unreadAfter(args);
   return decide(
     { kind: 'read' },
     [put('conversations', { ...row, readSeq: args.seq, unread }), put('counters', next)],
