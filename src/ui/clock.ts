@@ -4,7 +4,7 @@ import type { Snapshot } from './model';
 /** The moment the screens draw for: the snapshot's, moved on by this page's own time. */
 export interface Clock {
   readonly now: ReadonlySignal<number>;
-  /** When this page last came to the front. */
+  /** When this page last came to the front, or since when it has an account: before that it looks for no relay. */
   readonly foregroundSince: ReadonlySignal<number>;
   stop(): void;
 }
@@ -20,10 +20,14 @@ export function makeClock(snapshot: ReadonlySignal<Snapshot>, page: Document): C
   const tick = () => {
     now.value = base + Math.round(performance.now() - from);
   };
+  let ready = false;
   const stopFollowing = effect(() => {
     base = snapshot.value.now;
     from = performance.now();
     now.value = base;
+    const was = ready;
+    ready = snapshot.value.phase === 'ready';
+    if (ready && !was) foregroundSince.value = base;
   });
   const timer = setInterval(() => page.visibilityState === 'visible' && tick(), tickMs);
   const turned = () => {
