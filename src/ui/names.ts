@@ -53,13 +53,14 @@ export function checkSecret(typed: string): Checked {
 /** The only hosts the headers of the app let it reach without encryption (formats.md 11). */
 const loopback = /^(localhost|127\.0\.0\.1)$/;
 
-/** A relay address; a bare host gets `wss://`. Plain `ws://` only to this computer. */
+/** A relay address; a bare host gets `wss://`, this computer, the only one `ws://` may go to, that. */
 export function checkAddress(typed: string, known: readonly string[] = []): Checked {
   const text = typed.trim();
   if (text === '') return { problem: 'address-empty' };
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== 'wss' && scheme !== 'ws') return { problem: 'address-scheme' };
-  const address = parseAddress(scheme === undefined ? `wss://${text}` : text);
+  const local = loopback.test(text.replace(/[:/].*$/, ''));
+  const address = parseAddress(scheme === undefined ? `${local ? 'ws' : 'wss'}://${text}` : text);
   if (!address) return { problem: 'address-shape' };
   if (address.protocol === 'ws:' && !loopback.test(address.hostname)) return { problem: 'address-plain' };
   const value = shownAddress(address.href);

@@ -42,6 +42,9 @@ describe('names', () => {
     expect(checkAddress('wss://relay.example/')).toEqual({ value: 'wss://relay.example' });
     expect(checkAddress('wss://relay.example:4181/path')).toEqual({ value: 'wss://relay.example:4181/path' });
     expect(checkAddress('ws://127.0.0.1:4181')).toEqual({ value: 'ws://127.0.0.1:4181' });
+    for (const host of ['127.0.0.1:4181', 'localhost:4181'])
+      expect(checkAddress(host)).toEqual({ value: `ws://${host}` });
+    expect(checkAddress('localhost.example')).toEqual({ value: 'wss://localhost.example' });
     expect(checkAddress('ws://relay.example')).toEqual({ problem: 'address-plain' });
     expect(checkAddress('https://relay.example')).toEqual({ problem: 'address-scheme' });
     for (const bad of [
