@@ -39,9 +39,11 @@ function stateIcon(state: RelayView['state']) {
 function RelayLine({ relay }: { relay: RelayView }) {
   const { texts, format, snapshot } = useUi();
   const { now } = snapshot.value;
+  const answers = relay.state === 'answering' || relay.state === 'catching-up';
   const facts = [
     texts.relayState[relay.state],
-    relay.latencyMs === undefined ? undefined : texts.milliseconds(Math.round(relay.latencyMs)),
+    // Measured while it answered: beside "not now" it would speak of a relay that is not there.
+    relay.latencyMs === undefined || !answers ? undefined : texts.milliseconds(Math.round(relay.latencyMs)),
     relay.lastEventAt === undefined ? undefined : texts.lastEvent(format.short(relay.lastEventAt, now)),
     relay.nextTryAt === undefined
       ? undefined

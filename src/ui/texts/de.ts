@@ -23,8 +23,9 @@ export const de: Texts = {
   nickLabel: 'Dein Name hier',
   nickHint: 'Andere sehen ihn. Keine E-Mail, keine Telefonnummer.',
   start: 'Anfangen',
-  relaysLine: (count) => `Relays · ${count === 0 ? 'noch keins' : n(count)}`,
-  relaysNone: 'Noch keins. Du kannst trotzdem anfangen; Nachrichten warten hier, bis es eins gibt.',
+  relaysLine: (count) => (count === 0 ? 'Relays' : `Relays · ${n(count)}`),
+  relaysNone:
+    'Du beginnst mit den Relays, die diese Seite nennt. Anfangen geht auch ohne: Nachrichten warten hier, bis eins erreichbar ist.',
   relayOptional: 'Relay-Adresse, falls du eine hast',
   relayOptionalHint: 'Relays lassen sich später unter „Netz“ ergänzen und ändern.',
   lettersOfMax: (count, max) => `${n(count)} von ${n(max)}`,
@@ -32,7 +33,8 @@ export const de: Texts = {
   problem: {
     'name-invisible': 'Gib einen Namen ein, den man sehen kann.',
     'name-long': 'Dieser Name ist zu lang. Er darf 24 Buchstaben haben.',
-    'name-signs': 'In diesem Netz hat ein Name nur Buchstaben von a bis z, Ziffern und Zeichen wie - und _.',
+    'name-signs':
+      'In diesem Netz hat ein Name nur Buchstaben von a bis z, Ziffern und Zeichen wie - und _, kein Leerzeichen.',
     'channel-empty': 'Gib den Namen des Kanals ein.',
     'channel-long': 'Dieser Kanalname ist zu lang. Mit seinem # darf er 24 Buchstaben haben.',
     'channel-signs':
@@ -180,7 +182,7 @@ export const de: Texts = {
   inspectInvalid:
     'Die Relays, die geantwortet haben, nennen sie ungültig. Das ist in diesem Netz nicht endgültig; sie wird weiter angeboten, langsam.',
   inspectAccepted: (by, required, time) =>
-    `Angenommen von ${required === undefined ? relays(by) : `${n(by)} von ${relays(required)}`}, zuerst um ${time}.`,
+    `Angenommen von ${by < (required ?? by) ? `${n(by)} von ${relays(required ?? by)}` : relays(by)}, zuerst um ${time}.`,
   inspectSeen: (time) =>
     `Um ${time} wurde etwas von jemand anderem gesehen, das auf ihr aufbaut; mindestens ein anderer Knoten hatte sie also.`,
   inspectDropped: 'Du hast sie verworfen. Sie wird nicht mehr angeboten.',

@@ -27,8 +27,9 @@ export const en = {
   nickLabel: 'Your name here',
   nickHint: 'Others see it. No e-mail, no phone number.',
   start: 'Start',
-  relaysLine: (count: number) => `Relays · ${count === 0 ? 'none yet' : n(count)}`,
-  relaysNone: 'None yet. You can start all the same; messages wait here until there is one.',
+  relaysLine: (count: number) => (count === 0 ? 'Relays' : `Relays · ${n(count)}`),
+  relaysNone:
+    'You begin with the relays this site lists. Start needs none: messages wait here until one can be reached.',
   relayOptional: 'Relay address, if you have one',
   relayOptionalHint: 'You can add or change relays later, under Network.',
   lettersOfMax: (count: number, max: number) => `${n(count)} of ${n(max)}`,
@@ -37,7 +38,8 @@ export const en = {
   problem: {
     'name-invisible': 'Type a name that can be seen.',
     'name-long': 'This name is too long. It may have 24 letters.',
-    'name-signs': 'In this network a name has the letters a to z, digits, and signs like - and _ only.',
+    'name-signs':
+      'In this network a name has the letters a to z, digits, and signs like - and _ only: no space.',
     'channel-empty': 'Type the name of the channel.',
     'channel-long': 'This channel name is too long. With its # it may have 24 letters.',
     'channel-signs':
@@ -182,14 +184,14 @@ export const en = {
   inspectPlace: (place: number) =>
     place === 1 ? 'It is the next to leave.' : `It is number ${n(place)} in the line.`,
   inspectBehind: (name: string) =>
-    `A message to ${isolate(name)} is at the head and has to be accepted first.`,
+    `First in the line is a message to ${isolate(name)}, which has to be accepted before it.`,
   inspectGoing: 'It is being handed over at this moment; some of it may have left.',
   inspectSent: (count: number, time: string, rounds: number) =>
     `Handed to ${n(count)} ${pick(count, 'connection', 'connections')}, first at ${time}${rounds > 1 ? `, ${n(rounds)} times so far` : ''}. A hand-over is no proof: none of them has said that it holds the message. It stays here until one does.`,
   inspectInvalid:
     'The relays that answered call it invalid. That is not final in this network, so it is offered again, slowly.',
   inspectAccepted: (by: number, required: number | undefined, time: string) =>
-    `Accepted by ${required === undefined ? relays(by) : `${n(by)} of ${relays(required)}`}, first at ${time}.`,
+    `Accepted by ${by < (required ?? by) ? `${n(by)} of ${relays(required ?? by)}` : relays(by)}, first at ${time}.`,
   inspectSeen: (time: string) =>
     `At ${time} something by another author was seen that builds on it, so at least one other node had it.`,
   inspectDropped: 'You dropped it. It is not offered any more.',

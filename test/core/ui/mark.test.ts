@@ -89,6 +89,11 @@ describe('marks', () => {
     expect(markStory(accepted, true, now, en, format)[0]).toBe(
       'Accepted by 2 of 3 relays, first at 14:03:20.',
     );
+    // More may answer than were asked for: no number of a smaller number then.
+    for (const required of [1, 2, undefined]) {
+      const enough = mark('accepted', { acceptedBy: 2, ...(required && { required }), acceptedAt: now });
+      expect(markStory(enough, true, now, en, format)[0]).toBe('Accepted by 2 relays, first at 14:03:20.');
+    }
     expect(name(mark('accepted', { acceptedBy: 1 }))).toBe('Accepted by 1 relay');
     expect(name(mark('accepted'))).toBe('Accepted, seen in the network');
   });
