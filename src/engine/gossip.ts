@@ -81,14 +81,14 @@ export class Gossip {
 
   /** Fetched events into the graph, with the messages in them and what they acknowledge. */
   async take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn> {
-    const heard: (Heard & { readonly layer: bigint })[] = [];
+    const said: { readonly layer: number; readonly message: Heard }[] = [];
     for (const one of events) {
       const header = decodeAll(one.event.subarray(0, limits.eventHeaderBytes), readHeader);
       const message = this.hearing.hear(eventId(header), one.event);
-      if (message !== undefined) heard.push({ ...message, layer: header.layer });
+      if (message !== undefined) said.push({ layer: Number(header.layer), message });
     }
     // A peer may answer in whatever order; a person reads what was said first above what builds on it.
-    heard.sort((left, right) => Number(left.layer - right.layer));
+    const heard = said.sort((left, right) => left.layer - right.layer).map((one) => one.message);
     const args = { ...this.#receiving(), slot, events, heard };
     const call = () => this.ports.store.transact('receiveFetched', args, this.term);
     const { outcome, effects } = await this.#listening(call);
