@@ -88,7 +88,7 @@ function changedAt(path) {
  */
 export async function ensureInstalled() {
   if (changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json')) return true;
-  console.error('Installing the packages: a minute or two, once.');
+  console.error('Installing the packages: some minutes at most, once.');
   return (await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { quietly: true })) === 0;
 }
 
