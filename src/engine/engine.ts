@@ -232,7 +232,10 @@ export class Engine {
   }
 
   readonly #owner = {
-    onReady: (peer: RelayPeer) => void this.#working?.catchUp.withPeer(peer),
+    onReady: (peer: RelayPeer) => {
+      const working = this.#working;
+      if (working !== undefined) void working.gossip.holdDuring(peer, working.catchUp.withPeer(peer));
+    },
     onMessage: (peer: RelayPeer, event: SessionEvent) => this.#working?.gossip.onMessage(peer, event),
     onStatus: (peer: RelayPeer, id: EventId, result: PutResult) => {
       this.ports.observer.note('status', { id, result: result.type });

@@ -54,6 +54,8 @@ export class Gossip {
   readonly #puts: WorkLine;
   readonly #questions: WorkLine;
   readonly #policing = new WeakMap<RelayPeer, Policing>();
+  /** Events of peers whose first sync is under way. */
+  readonly #early = new Map<RelayPeer, SessionEvent[]>();
 
   constructor(
     private readonly ports: Ports,
@@ -68,10 +70,27 @@ export class Gossip {
     this.#questions = new WorkLine(refused);
   }
 
+  /**
+   * Holds back what a peer puts until the sync that its session begins with has ended, however it ends: what is said
+   * now must not enter a conversation before what was said in the hours we were away.
+   */
+  async holdDuring(peer: RelayPeer, sync: Promise<void>): Promise<void> {
+    const held: SessionEvent[] = [];
+    this.#early.set(peer, held);
+    try {
+      await sync;
+    } finally {
+      if (this.#early.get(peer) === held) this.#early.delete(peer);
+      for (const event of held) this.onMessage(peer, event);
+    }
+  }
+
   /** A message of a ready session. One event, and one question, is handled at a time, as they came. */
   onMessage(peer: RelayPeer, event: SessionEvent): void {
+    const early = event.type === 'put' ? this.#early.get(peer) : undefined;
     const line = event.type === 'put' ? this.#puts : this.#questions;
-    if (line.length >= waitingMax) {
+    if (early !== undefined && early.length < waitingMax) return void early.push(event);
+    if (early !== undefined || line.length >= waitingMax) {
       if (event.type !== 'put') return;
       this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
       return this.owner.behind();

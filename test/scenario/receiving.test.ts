@@ -9,6 +9,25 @@ import { account, command, open, openName, slot, t0 } from '../fixtures/account'
 import { EngineWorld } from '../fixtures/engine-world';
 import { idle } from '../fixtures/fake-ports';
 
+const hour = holdfast.rotationMs;
+
+/** The content of somebody's nth line in our channel. */
+function line(nth: number): Bytes {
+  const logical = command(100 + nth);
+  return encodePrivmsg({ type: 0, channel: openName, nick: 'Cy', text: `line ${nth}`, logical });
+}
+
+/** The first event of a slot. */
+function firstOf(start: number, content: Bytes): Bytes {
+  const parents = [genesisOf(holdfast, start).id];
+  return encodeEvent(makeEvent(BigInt(start + 60_000), parents, 1n, content));
+}
+
+async function lines(world: EngineWorld): Promise<readonly (string | undefined)[]> {
+  const page = await world.home.store.read('timeline', { account, conversation: open, limit: 50 });
+  return page.messages.map((one) => one.body?.text);
+}
+
 /** Events of others, each on the one before; `content` gives what stands in each. */
 function chain(
   length: number,
@@ -48,22 +67,42 @@ describe('what a relay hands on', () => {
 
   test('in answer to a sync stands in the order in which it was said, whatever order the relay gives it in', async () => {
     const world = await EngineWorld.with(0, ['one']);
-    const said = (at: number) =>
-      encodePrivmsg({
-        type: 0,
-        channel: openName,
-        nick: 'Cy',
-        text: `line ${at}`,
-        logical: command(100 + at),
-      });
-    world.relay(0).holds = chain(20, said);
+    world.relay(0).holds = chain(20, line);
     world.relay(0).given = (events) => events.toReversed();
     await world.start();
     await world.clock.pass(1_000);
-    const page = await world.home.store.read('timeline', { account, conversation: open, limit: 50 });
-    expect(page.messages.map((one) => one.body?.text)).toEqual(
-      Array.from({ length: 20 }, (_, at) => `line ${at}`),
-    );
+    expect(await lines(world)).toEqual(Array.from({ length: 20 }, (_, at) => `line ${at}`));
+  });
+
+  test('while the hours before are fetched waits for them, and then stands behind them', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    relay.holds = [firstOf(slot - hour, line(0))];
+    // Somebody speaks just when the first of the older slots is asked for.
+    let spoken = false;
+    relay.onTipsAsked = (asked) => {
+      if (!spoken && asked !== slot) relay.put(firstOf(slot, line(1)));
+      spoken ||= asked !== slot;
+    };
+    await world.start();
+    await world.clock.pass(1_000);
+    expect(spoken).toBe(true);
+    expect(await lines(world)).toEqual(['line 0', 'line 1']);
+  });
+
+  test('comes in though the sync before it never ends in order', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    relay.answersTips = false;
+    await world.start();
+    relay.put(firstOf(slot, line(1)));
+    await world.clock.pass(14_000);
+    expect(await lines(world)).toEqual([]);
+    relay.breakLink();
+    relay.answersTips = true;
+    relay.holds = [firstOf(slot, line(1))];
+    await world.clock.pass(30_000);
+    expect(await lines(world)).toEqual(['line 1']);
   });
 
   test('a stream far beyond that ends the link', async () => {
