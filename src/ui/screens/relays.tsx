@@ -39,11 +39,13 @@ function stateIcon(state: RelayView['state']) {
 function RelayLine({ relay }: { relay: RelayView }) {
   const { texts, format, snapshot } = useUi();
   const { now } = snapshot.value;
-  const answers = relay.state === 'answering' || relay.state === 'catching-up';
+  const icon = stateIcon(relay.state);
   const facts = [
     texts.relayState[relay.state],
     // Measured while it answered: beside "not now" it would speak of a relay that is not there.
-    relay.latencyMs === undefined || !answers ? undefined : texts.milliseconds(Math.round(relay.latencyMs)),
+    relay.latencyMs === undefined || icon !== 'state-answering'
+      ? undefined
+      : texts.milliseconds(Math.round(relay.latencyMs)),
     relay.lastEventAt === undefined ? undefined : texts.lastEvent(format.short(relay.lastEventAt, now)),
     relay.nextTryAt === undefined
       ? undefined
@@ -53,7 +55,7 @@ function RelayLine({ relay }: { relay: RelayView }) {
   ].filter((fact) => fact !== undefined);
   return (
     <div class="relay-line" data-state={relay.state}>
-      <Icon name={stateIcon(relay.state)} />
+      <Icon name={icon} />
       <div>
         <bdi class="address">{shownAddress(relay.url)}</bdi>
         <p class="quiet">{facts.join(' · ')}</p>

@@ -24,8 +24,7 @@ export const de: Texts = {
   nickHint: 'Andere sehen ihn. Keine E-Mail, keine Telefonnummer.',
   start: 'Anfangen',
   relaysLine: (count) => (count === 0 ? 'Relays' : `Relays · ${n(count)}`),
-  relaysNone:
-    'Du beginnst mit den Relays, die diese Seite nennt. Anfangen geht auch ohne: Nachrichten warten hier, bis eins erreichbar ist.',
+  relaysNone: 'Du beginnst mit den Relays dieser Seite. Nachrichten warten hier, bis eins erreichbar ist.',
   relayOptional: 'Relay-Adresse, falls du eine hast',
   relayOptionalHint: 'Relays lassen sich später unter „Netz“ ergänzen und ändern.',
   lettersOfMax: (count, max) => `${n(count)} von ${n(max)}`,
@@ -119,7 +118,6 @@ export const de: Texts = {
   messageTo: (name) => `Nachricht an ${isolate(name)}`,
   send: 'Senden',
   sendOver: (over) => `Senden, ${n(over)} Byte zu viel`,
-  storing: 'Wird abgelegt',
   over: (over) => `${n(over)} Byte zu viel. Kürze den Text oder teile ihn.`,
   left: (left) => `noch ${n(left)} Byte`,
   as: (nick) => `als ${isolate(nick)}`,
@@ -266,9 +264,7 @@ export const de: Texts = {
   milliseconds: (ms) => `${n(ms)} ms`,
   lastEvent: (time) => `letztes Ereignis ${time}`,
   addRelay: 'Relay hinzufügen',
-  relayAddress: 'Relay-Adresse',
   add: 'Hinzufügen',
-  remove: 'Entfernen',
   removeRelay: (url) => `${isolate(url)} entfernen`,
   relayAdded: 'Relay hinzugefügt',
   relayRemoved: 'Relay entfernt',
@@ -320,5 +316,4 @@ export const de: Texts = {
   saidQueued: 'Wartet hier. Kein Relay erreichbar.',
   saidQueuedWaits: 'Wartet auf diesem Gerät.',
   saidSent: 'Abgeschickt, noch keine Antwort.',
-  saidHold: (reason) => `Angehalten: ${reason}`,
 };

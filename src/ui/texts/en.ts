@@ -28,8 +28,7 @@ export const en = {
   nickHint: 'Others see it. No e-mail, no phone number.',
   start: 'Start',
   relaysLine: (count: number) => (count === 0 ? 'Relays' : `Relays · ${n(count)}`),
-  relaysNone:
-    'You begin with the relays this site lists. Start needs none: messages wait here until one can be reached.',
+  relaysNone: 'You begin with the relays this site lists. Messages wait here until one can be reached.',
   relayOptional: 'Relay address, if you have one',
   relayOptionalHint: 'You can add or change relays later, under Network.',
   lettersOfMax: (count: number, max: number) => `${n(count)} of ${n(max)}`,
@@ -125,7 +124,6 @@ export const en = {
   messageTo: (name: string) => `Message ${isolate(name)}`,
   send: 'Send',
   sendOver: (over: number) => `Send, ${n(over)} ${pick(over, 'byte', 'bytes')} over`,
-  storing: 'Storing',
   over: (over: number) => `${n(over)} ${pick(over, 'byte', 'bytes')} over. Shorten it or split it.`,
   left: (left: number) => `${n(left)} ${pick(left, 'byte', 'bytes')} left`,
   as: (nick: string) => `as ${isolate(nick)}`,
@@ -275,9 +273,7 @@ export const en = {
   milliseconds: (ms: number) => `${n(ms)} ms`,
   lastEvent: (time: string) => `last event ${time}`,
   addRelay: 'Add a relay',
-  relayAddress: 'Relay address',
   add: 'Add',
-  remove: 'Remove',
   removeRelay: (url: string) => `Remove ${isolate(url)}`,
   relayAdded: 'Relay added',
   relayRemoved: 'Relay removed',
@@ -330,7 +326,6 @@ export const en = {
   saidQueued: 'Queued. No relay in reach.',
   saidQueuedWaits: 'Queued. It waits on this device.',
   saidSent: 'Sent, no answer yet.',
-  saidHold: (reason: string) => `On hold: ${reason}`,
 };
 
 /** The catalogue every language fills: a missing or extra key is an error of the build. */
