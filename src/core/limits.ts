@@ -78,6 +78,9 @@ export const limits = {
   backoffCapMs: 960 * second,
   backoffJitterShare: 0.25,
   requiredRelaysMax: 3,
+  /** Open operations handed to a relay after a reconnect: rows a transaction, and transactions. */
+  openPageRows: 32,
+  openPagesMax: 4,
   /** Least pause between two rounds, whatever a person presses. */
   retryPauseMs: 5 * second,
   /** How long a drop can be undone. */
@@ -153,5 +156,9 @@ assert(
 );
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');
+assert(
+  limits.floodEventsMax > limits.openPageRows * limits.openPagesMax,
+  'what is still open is not a flood',
+);
 assert(limits.helloMs * 2 < limits.callMs, 'a call outlives a worker that never greeted');
 assert(limits.callUpgradingMs < limits.callRepeatMs, 'a call is remembered while it may be repeated');

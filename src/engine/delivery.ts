@@ -2,6 +2,8 @@ import { backoffMs } from '../core/backoff';
 import type { Effect } from '../core/effects';
 import { StoreError } from '../core/errors';
 import type { AccountId, EventId } from '../core/ids';
+import { limits } from '../core/limits';
+import type { ContentBounds } from '../core/outbox/operation';
 import { nextForHead, type Verdict } from '../core/outbox/policy';
 import type { MessageRow } from '../core/tables';
 import type { MakingArgs } from '../core/transactions/materialise';
@@ -17,6 +19,8 @@ export interface DeliverySituation {
   clockTrusted(): boolean;
   /** Trusted time, ms. */
   now(): number;
+  /** Longest content each ready relay takes, bytes. */
+  contentMax(): ContentBounds;
   /** `state` may be another now. */
   changed(): void;
 }
@@ -111,7 +115,23 @@ export class Delivery {
       term: this.term,
       jitter: this.#jitter(),
       seed: this.ports.random.bytes(32),
+      contentMax: this.situation.contentMax(),
     };
+  }
+
+  /** A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07). */
+  async claimOpen(relay: string): Promise<void> {
+    const contentBytesMax = this.situation.contentMax()[relay] ?? limits.contentBytesMax;
+    let after = 0;
+    for (let pages = 0; pages < limits.openPagesMax && !this.#stopped; pages++) {
+      const base = { account: this.account, relay, after, limit: limits.openPageRows, contentBytesMax };
+      const args = { ...base, term: this.term, now: this.situation.now() };
+      const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
+      if (committed === undefined) return;
+      this.carryOut(committed.effects);
+      after = committed.outcome.last;
+      if (!committed.outcome.more) return;
+    }
   }
 
   async #run(): Promise<void> {
@@ -169,38 +189,23 @@ export class Delivery {
     const active = head.operation?.generations.at(-1);
     const relays = verdict.relays ?? [];
     const now = this.situation.now();
-    if (verdict.send === 'rebroadcast' && active !== undefined) {
-      const round = head.operation?.round ?? 0;
-      const due = verdict.wakeAt === undefined;
-      const decided = {
-        seq: head.seq,
-        event: active.id,
-        round,
-        due,
-        relays,
-        now,
-        jitter: this.#jitter(),
-      };
-      return this.ports.store.transact(
-        'sendRound',
-        { account: this.account, term: this.term, ...decided },
-        this.term,
-      );
-    }
-    const making = {
-      profile: this.profile.name,
-      now,
+    const contentMax = this.situation.contentMax();
+    const common = {
+      account: this.account,
       relays,
+      now,
       term: this.term,
       jitter: this.#jitter(),
-      seed: this.ports.random.bytes(32),
+      contentMax,
     };
-    const decided = {
-      account: this.account,
-      seq: head.seq,
-      supersedes: active?.id ?? null,
-    };
-    return this.ports.store.transact('materialise', { ...making, ...decided }, this.term);
+    if (verdict.send === 'rebroadcast' && active !== undefined) {
+      const round = head.operation?.round ?? 0;
+      const decided = { seq: head.seq, event: active.id, round, due: verdict.wakeAt === undefined };
+      return this.ports.store.transact('sendRound', { ...common, ...decided }, this.term);
+    }
+    const making = { profile: this.profile.name, seed: this.ports.random.bytes(32) };
+    const decided = { seq: head.seq, supersedes: active?.id ?? null };
+    return this.ports.store.transact('materialise', { ...common, ...making, ...decided }, this.term);
   }
 
   /** Nothing is lost by a failing store, only time: the pause grows and the look comes again (OB-28). */

@@ -3,6 +3,7 @@ import { StoreError } from '../core/errors';
 import type { AccountId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
+import type { ContentBounds } from '../core/outbox/operation';
 import type { Overview } from '../core/transactions/reads';
 import { type ClockVerdict, judgeClock } from '../core/trusted-clock';
 import type { PutResult } from '../core/wire/event-put';
@@ -186,6 +187,7 @@ export class Engine {
         minPeers: () => this.#minPeers(),
         clockTrusted: () => this.#clock().trusted,
         now: () => this.#now(),
+        contentMax: () => this.#contentMax(),
         changed: () => this.#tell(),
       },
       carryOut,
@@ -250,8 +252,10 @@ export class Engine {
 
   #onCurrent(peer: RelayPeer, slot: Slot): void {
     if (!peer.ready) return;
+    const first = !this.#answered.has(peer);
     this.#answered.set(peer, slot);
     this.#working?.delivery.look();
+    if (first) void this.#working?.delivery.claimOpen(peer.url);
     void this.#prune();
     this.#tell();
   }
@@ -289,6 +293,13 @@ export class Engine {
   #ready(): readonly string[] {
     const now = this.#now();
     return [...this.#peers.values()].filter((peer) => this.#isReady(peer, now)).map((peer) => peer.url);
+  }
+
+  #contentMax(): ContentBounds {
+    const ready = [...this.#peers.values()].filter((peer) => peer.session?.limits !== undefined);
+    return Object.fromEntries(
+      ready.map((peer) => [peer.url, peer.session?.limits?.contentBytesMax ?? limits.contentBytesMax]),
+    );
   }
 
   #minPeers(): number {

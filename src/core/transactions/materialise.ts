@@ -9,7 +9,15 @@ import { type Composed, compose } from '../graph/compose';
 import { type OwnBody, openOwnBody } from '../history/records';
 import type { AccountId, Bytes, EventId, LogicalId } from '../ids';
 import { limits } from '../limits';
-import { addGeneration, beginRound, exposedBytes, parkUntil } from '../outbox/operation';
+import {
+  addGeneration,
+  beginRound,
+  type ContentBounds,
+  exposedBytes,
+  handedTo,
+  parkUntil,
+  tooSmallFor,
+} from '../outbox/operation';
 import type { ParkReason } from '../outbox/policy';
 import type { CountersRow, MessageRow, Operation } from '../tables';
 import {
@@ -42,6 +50,7 @@ export interface MakingArgs {
   readonly jitter: number;
   /** 32 random bytes: the nonces of a secret channel come from it. */
   readonly seed: Bytes;
+  readonly contentMax?: ContentBounds;
 }
 
 /** Makes the head's next generation. It names the head and the generation it decided on. */
@@ -130,7 +139,10 @@ function exposeHead(
   const held = counters.outboxBytes + added;
   if (held > (keys.outboxBytesMax ?? limits.outboxBytesMax)) return parkHead(head, counters, args, 'room');
   const { id, slot, time: at, event, blob } = made;
-  const operation = beginRound(addGeneration(before, { id, slot, at, event, blob }), { ...args, event: id });
+  const tooSmall = tooSmallFor(event.length, args.relays, args.contentMax);
+  if (tooSmall.length === args.relays.length) return parkHead(head, counters, args, 'too-large');
+  const generation = { id, slot, at, event, blob };
+  const operation = beginRound(addGeneration(before, generation), { ...args, tooSmall, event: id });
   const row: MessageRow = { ...head, operation, bytes: (head.bytes ?? 0) + added };
   const next: CountersRow = {
     ...counters,
@@ -144,7 +156,10 @@ function exposeHead(
   return decide(
     { kind: 'made', seq: head.seq, id },
     [...made.changes, put('messages', row), put('generations', link), put('counters', next)],
-    [{ type: 'put-event', id, event, blob, relays: args.relays }, lookAt(next, 'outbox')],
+    [
+      { type: 'put-event', id, event, blob, relays: handedTo(operation, id, args.relays) },
+      lookAt(next, 'outbox'),
+    ],
   );
 }
 
@@ -165,25 +180,10 @@ function parkHead(
   if (active?.event === undefined) {
     operation = parkUntil(head.operation, reason, Math.min(until, args.now + backoffMaxMs));
   } else {
-    const round = {
-      event: active.id,
-      relays: args.relays,
-      term: args.term,
-      now: args.now,
-      jitter: args.jitter,
-    };
-    operation = {
-      ...beginRound(head.operation as Operation, round),
-      parked: reason,
-    };
+    operation = { ...beginRound(head.operation as Operation, { ...args, event: active.id }), parked: reason };
     const blob = active.blob ?? new Uint8Array(0);
-    effects.push({
-      type: 'put-event',
-      id: active.id,
-      event: active.event,
-      blob,
-      relays: args.relays,
-    });
+    const relays = handedTo(operation, active.id, args.relays);
+    effects.push({ type: 'put-event', id: active.id, event: active.event, blob, relays });
   }
   const next = { ...counters, revision: counters.revision + 1 };
   const changes: Change[] = [put('messages', { ...head, operation }), put('counters', next)];
