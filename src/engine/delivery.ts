@@ -33,6 +33,16 @@ export interface DeliveryState {
   readonly busy: boolean;
 }
 
+/** Where the pages of open operations go on for a relay. */
+interface OpenCursor {
+  readonly after: number;
+  readonly upTo?: number;
+}
+
+function openTimer(relay: string): string {
+  return `open ${relay}`;
+}
+
 /** Failures of the store in a row, after which the pause between tries stops growing. */
 const pauseDoublingsMax = 5;
 const pauseFirstMs = 1_000;
@@ -98,6 +108,7 @@ export class Delivery {
 
   /** A relay's link is dead: its claims are free for the next link (RD-07). */
   async linkDied(relay: string): Promise<void> {
+    this.ports.clock.clear(openTimer(relay));
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
     if (committed !== undefined) this.carryOut(committed.effects);
@@ -120,18 +131,25 @@ export class Delivery {
   }
 
   /** A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07). */
-  async claimOpen(relay: string): Promise<void> {
+  async claimOpen(relay: string, from: OpenCursor = { after: 0 }): Promise<void> {
     const contentBytesMax = this.situation.contentMax()[relay] ?? limits.contentBytesMax;
-    let after = 0;
+    let cursor = from;
     for (let pages = 0; pages < limits.openPagesMax && !this.#stopped; pages++) {
-      const base = { account: this.account, relay, after, limit: limits.openPageRows, contentBytesMax };
+      const base = { account: this.account, relay, ...cursor, limit: limits.openPageRows, contentBytesMax };
       const args = { ...base, term: this.term, now: this.situation.now() };
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
-      if (committed === undefined) return;
+      if (committed === undefined) return this.#claimOpenLater(relay, cursor);
       this.carryOut(committed.effects);
-      after = committed.outcome.last;
+      cursor = { after: committed.outcome.last, upTo: committed.outcome.upTo };
       if (!committed.outcome.more) return;
     }
+  }
+
+  /** The store refused a page: it is asked again, unless the link dies before. */
+  #claimOpenLater(relay: string, cursor: OpenCursor): void {
+    if (this.#stopped) return;
+    const at = this.ports.clock.now() + pauseFirstMs * 2 ** pauseDoublingsMax;
+    this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor));
   }
 
   async #run(): Promise<void> {

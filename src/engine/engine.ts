@@ -5,11 +5,12 @@ import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
 import type { ContentBounds } from '../core/outbox/operation';
 import type { Overview } from '../core/transactions/reads';
-import { type ClockVerdict, judgeClock } from '../core/trusted-clock';
+import type { ClockVerdict } from '../core/trusted-clock';
 import type { PutResult } from '../core/wire/event-put';
 import { minPeersOf, type NetworkProfile, profileOf, slotOf } from '../core/wire/profile';
 import { featuresOf } from '../core/wire/version';
 import { CatchUp } from './catch-up';
+import { ClockWatch } from './clock-watch';
 import { Delivery } from './delivery';
 import { fenceWatched } from './fence';
 import { Gossip } from './gossip';
@@ -61,12 +62,14 @@ export class Engine {
   #onStatus: (status: EngineStatus) => void = () => undefined;
   #onReplaced: () => void = () => undefined;
   private readonly ports: Ports;
+  readonly #watch: ClockWatch;
 
   constructor(
     ports: Ports,
     private readonly birth: EngineBirth,
   ) {
     this.ports = fenceWatched(ports, () => this.#onFenced());
+    this.#watch = new ClockWatch(ports.clock, this.#peers, () => this.#armRotation());
   }
 
   /**
@@ -164,6 +167,7 @@ export class Engine {
     if (this.#working?.profile !== profile) this.#leave();
     this.#working ??= this.#begin(account, profile);
     const working = this.#working;
+    this.#armRotation();
     const fresh = working.hearing.update(overview.conversations);
     this.#follow(
       profile,
@@ -212,7 +216,6 @@ export class Engine {
       onProgress: () => this.#tell(),
       behind: () => this.#resyncSoon(),
     });
-    this.#armRotation(profile);
     this.#armResync(resyncMs);
     return { account, profile, delivery, gossip, hearing, catchUp, scanner };
   }
@@ -234,7 +237,10 @@ export class Engine {
   }
 
   readonly #owner = {
-    onReady: (peer: RelayPeer) => void this.#working?.catchUp.withPeer(peer),
+    onReady: (peer: RelayPeer) => {
+      this.#armRotation();
+      void this.#working?.catchUp.withPeer(peer);
+    },
     onMessage: (peer: RelayPeer, event: SessionEvent) => this.#working?.gossip.onMessage(peer, event),
     onStatus: (peer: RelayPeer, id: EventId, result: PutResult) => {
       this.ports.observer.note('status', { id, result: result.type });
@@ -254,8 +260,9 @@ export class Engine {
     if (!peer.ready) return;
     const first = !this.#answered.has(peer);
     this.#answered.set(peer, slot);
-    this.#working?.delivery.look();
+    // First what has left the lane: what leaves it from now on was handed to this link already.
     if (first) void this.#working?.delivery.claimOpen(peer.url);
+    this.#working?.delivery.look();
     void this.#prune();
     this.#tell();
   }
@@ -309,12 +316,11 @@ export class Engine {
   }
 
   #clock(): ClockVerdict {
-    const offsets = [...this.#peers.values()].map((peer) => peer.clockOffset);
-    return judgeClock(offsets.filter((offset) => offset !== undefined));
+    return this.#watch.verdict();
   }
 
   #now(): number {
-    return this.ports.clock.now() + this.#clock().offsetMs;
+    return this.#watch.now();
   }
 
   #onLink(event: LinkEvent): void {
@@ -348,15 +354,17 @@ export class Engine {
     peer.drop();
   }
 
-  /** A new slot: peers are asked for its tips, so that events can be made in it. */
-  #armRotation(profile: NetworkProfile): void {
+  /** A new slot: peers are asked for its tips, so that events can be made in it. Armed anew when our clock is known better. */
+  #armRotation(): void {
+    const profile = this.#working?.profile;
+    if (profile === undefined || this.#stopped) return;
     const now = this.#now();
     const offset = now - this.ports.clock.now();
     const next = slotOf(profile, now) + profile.rotationMs;
     this.ports.clock.set('rotation', next - offset, () => {
       for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.current(peer);
       this.#working?.delivery.look();
-      this.#armRotation(profile);
+      this.#armRotation();
     });
   }
 

@@ -131,6 +131,14 @@ export class RelayPeer {
     this.#lost(limits.reconnectMaxMs);
   }
 
+  /** Our clock was moved: what this link measured of it says nothing any more, and a new handshake measures again. */
+  greetAgain(): void {
+    if (this.#session === undefined) return;
+    this.ports.links.close(this.url, this.#link, closeCodes.goingAway, '');
+    this.state = 'not-now';
+    this.#lost(0);
+  }
+
   /** The carrier changed or the network came back: try at once, without waiting out the pause. */
   retryNow(): void {
     if (this.#stopped || this.#session !== undefined) return;

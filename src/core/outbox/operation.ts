@@ -49,7 +49,7 @@ export function claim(operation: Operation, round: Round): Operation {
 }
 
 /** Why an intent is rejected here: the event is over the bound the relay announced. */
-export const tooLargeReason = 'event_too_large';
+const tooLargeReason = 'event_too_large';
 /** Why an intent ends without an answer: its slot left retention, so nothing is left to send. */
 export const unconfirmedReason = 'unconfirmed';
 
@@ -88,6 +88,17 @@ export function endIntent(operation: Operation, ended: Intent, reason: string, n
   };
 }
 
+/** Opens what relays refused for good once more, because a person asked for it. */
+export function reopenRejected(operation: Operation, now: number): Operation {
+  const active = operation.generations.at(-1)?.id;
+  const intents = operation.intents.map((intent): Intent => {
+    if (intent.event !== active || intent.state !== 'rejected') return intent;
+    const { reason: _reason, ...kept } = intent;
+    return { ...kept, state: 'pending', at: now };
+  });
+  return { ...operation, intents };
+}
+
 /** Frees the claims on one relay whose link is dead (RD-07). */
 export function releaseClaims(operation: Operation, relay: string, now: number): Operation {
   const intents = operation.intents.map((intent): Intent => {
@@ -123,6 +134,9 @@ export function answered(
 ): Operation {
   const old = find(operation, relay, event);
   if (old?.state === 'accepted') return operation;
+  // What ended stays ended against a refusal; only an acceptance says more.
+  if (verdict.state === 'retryable' && (old?.state === 'rejected' || old?.state === 'cancelled'))
+    return operation;
   const intent: Intent = {
     relay,
     event,

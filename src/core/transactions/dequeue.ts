@@ -58,9 +58,14 @@ export function* dequeue(
   return decide({ seq: row.seq, next });
 }
 
-/** A message that left the lane, marked open while a required relay has still to be heard (RD-04). */
+/**
+ * A message that left the lane, marked open while a required relay has still to be heard (RD-04). One that a person
+ * dropped is sent to nobody again, whatever relays say of it later.
+ */
 export function withOpen(row: MessageRow): MessageRow {
   const { open: _open, ...kept } = row;
-  const waits = row.operation !== undefined && unfinished(row.operation).length > 0;
+  const { operation } = row;
+  const waits =
+    operation !== undefined && operation.droppedAt === undefined && unfinished(operation).length > 0;
   return waits ? { ...kept, open: row.seq } : kept;
 }

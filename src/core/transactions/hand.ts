@@ -1,8 +1,7 @@
-import { backoffMaxMs } from '../backoff';
 import { type OwnBody, openOwnBody, sameOwnBody, sealOwnBody } from '../history/records';
 import type { AccountId, Bytes, ConversationId, LogicalId } from '../ids';
 import { limits } from '../limits';
-import { withoutBytes } from '../outbox/operation';
+import { reopenRejected, withoutBytes } from '../outbox/operation';
 import { untouched } from '../outbox/policy';
 import type { CountersRow, MessageRow, Operation } from '../tables';
 import { type Ask, all, decide, first, get, put, remove, type Script } from '../transaction';
@@ -39,14 +38,14 @@ export function* retryNow(args: HandArgs): Script<RetryOutcome> {
   const before = row.operation ?? untouched;
   const at = earliestRound(before, args.now);
   if (at > args.now) return decide({ kind: 'not-before', at });
-  const { parked: _parked, ...rest } = before;
+  const { parked: _parked, ...rest } = reopenRejected(before, args.now);
   return changed({ kind: 'due' }, { ...row, operation: { ...rest, nextAt: args.now } }, counters);
 }
 
-/** A stored time that cannot be one of ours says nothing: the clock moved since. */
+/** A pause longer than its own length says nothing: the clock moved since. */
 function earliestRound(operation: Operation, now: number): number {
   const earliest = (operation.lastRoundAt ?? 0) + limits.retryPauseMs;
-  return earliest - now > backoffMaxMs ? now : earliest;
+  return earliest - now > limits.retryPauseMs ? now : earliest;
 }
 
 /** Another text for a message that has not left. */
@@ -86,7 +85,9 @@ export function* editQueued(args: EditArgs, keys: Keys): Script<EditOutcome> {
   if (held + bytes > max - limits.outboxHeadBytes && bytes > (row.bytes ?? 0)) {
     return decide({ kind: 'outbox-full', held: counters.outboxBytes, max });
   }
-  const edited: MessageRow = { ...row, logical: args.newCommand, body, bytes };
+  // Whatever it was parked for, the new text may not be: it is looked at anew.
+  const { operation: _operation, ...kept } = row;
+  const edited: MessageRow = { ...kept, logical: args.newCommand, body, bytes };
   return changed({ kind: 'edited', seq: row.seq }, edited, { ...counters, outboxBytes: held + bytes });
 }
 
@@ -101,10 +102,13 @@ export type DropOutcome =
 
 /**
  * Takes a message out of the line because a person said so: the one way out beside evidence. What stood behind it may
- * leave. An exposed copy may still arrive, and what relays say of it is kept as before.
+ * leave. An exposed copy may still arrive, and what relays say of it is kept as before. A repeat answers the same.
  */
 export function* drop(args: HandArgs): Script<DropOutcome> {
-  const { row, counters } = yield* look(args);
+  const { row, counters, stored } = yield* look(args);
+  if (stored?.operation?.droppedAt !== undefined && stored.logical === args.command) {
+    return decide({ kind: 'dropped', exposed: stored.operation.generations.length > 0 });
+  }
   if (row === undefined) return decide({ kind: 'gone' });
   const exposed = (row.operation?.generations.length ?? 0) > 0;
   const { lane: _lane, bytes, ...kept } = row;
@@ -135,9 +139,11 @@ export function* undoDrop(args: HandArgs, keys: Keys): Script<UndoOutcome> {
     get('counters', [args.account]),
     first('messages', { prefix: [args.account] }, 'lane'),
   ]);
-  if (row?.lane !== undefined && row.logical === args.command) return decide({ kind: 'back' });
+  const named = row?.own === true && row.logical === args.command;
+  // Back already, and perhaps sent meanwhile: a repeat answers the same.
+  if (named && row.operation?.droppedAt === undefined) return decide({ kind: 'back' });
   const counters = stored ?? newCounters(args.account);
-  if (row === undefined || !mayReturn(row, head, counters, args.now)) return decide({ kind: 'too-late' });
+  if (!named || !mayReturn(row, head, counters, args.now)) return decide({ kind: 'too-late' });
   const bytes = entryBytes(row.body);
   const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
   if (counters.outboxBytes + bytes > max - limits.outboxHeadBytes) {
@@ -150,7 +156,7 @@ export function* undoDrop(args: HandArgs, keys: Keys): Script<UndoOutcome> {
 
 /**
  * The order of the line is the order of sequences: a later one that was exposed, or has left, since the drop forbids
- * the return. A head that is still unexposed stands behind it either way.
+ * the return. Nothing behind it was while the head stands before it; else nothing may have been made since the drop.
  */
 function mayReturn(
   row: MessageRow,
@@ -161,8 +167,9 @@ function mayReturn(
   const droppedAt = row.operation?.droppedAt;
   if (droppedAt === undefined || (row.operation?.generations.length ?? 0) > 0) return false;
   if (Math.abs(now - droppedAt) > limits.undoMs) return false;
+  if (head !== undefined && head.seq < row.seq) return true;
   if (row.operation?.droppedMark !== counters.ownTime) return false;
-  return head === undefined || head.seq < row.seq || (head.operation?.generations.length ?? 0) === 0;
+  return (head?.operation?.generations.length ?? 0) === 0;
 }
 
 /** A dropped message that never left is remembered only as long as the drop can be undone. */
@@ -181,6 +188,8 @@ export function* forgetDropped(args: HandArgs): Script<{ readonly kind: 'forgott
 
 interface Looked {
   readonly row: MessageRow | undefined;
+  /** What stands at the sequence, in the line or not. */
+  readonly stored: MessageRow | undefined;
   readonly head: MessageRow | undefined;
   readonly counters: CountersRow;
 }
@@ -193,7 +202,7 @@ function* look(args: HandArgs): Ask<Looked> {
     get('counters', [args.account]),
   ]);
   const here = row?.lane !== undefined && row.logical === args.command ? row : undefined;
-  return { row: here, head, counters: counters ?? newCounters(args.account) };
+  return { row: here, stored: row, head, counters: counters ?? newCounters(args.account) };
 }
 
 function changed<O>(outcome: O, row: MessageRow, counters: CountersRow) {

@@ -102,8 +102,9 @@ export function* materialiseHead(
 ): Script<MaterialiseOutcome> {
   const profile = present(profileOf(args.profile), 'an account has a profile of this build');
   const slotsRetained = profile.clientSlotsRetained;
+  const ownTime = validOwnTime(head, counters, args.now);
   const place = gatedPlaceOf({ account: head.account, profile: args.profile, slotsRetained }, keys);
-  const ticket = yield* ticketFor(profile, counters, args.now, keys);
+  const ticket = yield* ticketFor(profile, { ...counters, ownTime }, args.now, keys);
   if (ticket === 'identity') return parkHead(head, counters, args, 'identity');
   if (ticket?.kind === 'budget') return parkHead(head, counters, args, 'budget', ticket.untilMs);
   const content = contentOf(profile, head, keys, args.seed);
@@ -111,13 +112,22 @@ export function* materialiseHead(
   const own = {
     content,
     now: args.now,
-    ownTime: counters.ownTime,
+    ownTime,
     covers: head.seq,
     ...(ticket === undefined ? {} : { blobOf: ticket.blobOf }),
   };
   const made = yield* compose(place, own);
   if (made === undefined) return parkHead(head, counters, args, 'clock');
   return exposeHead(head, counters, args, { ...made, ...ticket?.spent }, keys);
+}
+
+/**
+ * Time of the last own event. One further ahead than a clock may go back was written by a clock that was wrong, and
+ * must not hold up the lane until that time comes (OB-35). A copy stays later than the copies before it all the same.
+ */
+function validOwnTime(head: MessageRow, { ownTime }: CountersRow, now: number): number {
+  const isFirst = (head.operation?.generations.length ?? 0) === 0;
+  return isFirst && ownTime - now > limits.ownTimeAheadMaxMs ? 0 : ownTime;
 }
 
 /** The ticket an event was proven with, as the counters keep it. */
@@ -180,7 +190,9 @@ function parkHead(
   if (active?.event === undefined) {
     operation = parkUntil(head.operation, reason, Math.min(until, args.now + backoffMaxMs));
   } else {
-    operation = { ...beginRound(head.operation as Operation, { ...args, event: active.id }), parked: reason };
+    const tooSmall = tooSmallFor(active.event.length, args.relays, args.contentMax);
+    const round = { ...args, tooSmall, event: active.id };
+    operation = { ...beginRound(head.operation as Operation, round), parked: reason };
     const blob = active.blob ?? new Uint8Array(0);
     const relays = handedTo(operation, active.id, args.relays);
     effects.push({ type: 'put-event', id: active.id, event: active.event, blob, relays });

@@ -2,9 +2,10 @@ import type { Effect } from '../effects';
 import type { AccountId } from '../ids';
 import { claim, endIntent, unconfirmedReason, unfinished } from '../outbox/operation';
 import type { EventRow, Intent, Operation } from '../tables';
-import { type Change, decide, get, put, rows, type Script } from '../transaction';
+import { type Ask, type Change, decide, get, put, rows, type Script } from '../transaction';
 import { contentBytesOf } from '../wire/event';
 import { withOpen } from './dequeue';
+import { headOf } from './materialise';
 import { lookAt, newCounters } from './rows';
 
 /** Hands what is still open for one relay to it, once after it is ready. */
@@ -13,6 +14,8 @@ export interface ClaimOpenArgs {
   readonly relay: string;
   /** Only messages after this sequence: a page is the cursor of the next. */
   readonly after: number;
+  /** Last sequence of the pages, as the first one answered it: what leaves the lane later was handed over already. */
+  readonly upTo?: number;
   readonly limit: number;
   /** Longest content the relay takes, bytes. */
   readonly contentBytesMax: number;
@@ -24,6 +27,7 @@ export interface ClaimOpenArgs {
 export interface ClaimOpenOutcome {
   readonly claimed: number;
   readonly last: number;
+  readonly upTo: number;
   readonly more: boolean;
 }
 
@@ -33,7 +37,8 @@ export interface ClaimOpenOutcome {
  * intent the relay has accepted is not touched.
  */
 export function* claimOpen(args: ClaimOpenArgs): Script<ClaimOpenOutcome> {
-  const range = { prefix: [args.account], from: args.after + 1 };
+  const upTo = args.upTo ?? (yield* lastBeforeHead(args.account));
+  const range = { prefix: [args.account], from: args.after + 1, to: upTo };
   const open = yield* rows('messages', range, args.limit, 'open');
   const changes: Change[] = [];
   const effects: Effect[] = [];
@@ -45,11 +50,17 @@ export function* claimOpen(args: ClaimOpenArgs): Script<ClaimOpenOutcome> {
       changes.push(put('messages', withOpen({ ...row, operation })));
   }
   const last = open.at(-1)?.seq ?? args.after;
-  const outcome = { claimed: effects.length, last, more: open.length === args.limit };
+  const outcome = { claimed: effects.length, last, upTo, more: open.length === args.limit };
   if (changes.length === 0) return decide(outcome);
   const counters = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const next = { ...counters, revision: counters.revision + 1 };
   return decide(outcome, [...changes, put('counters', next)], [...effects, lookAt(next, 'outbox')]);
+}
+
+/** What stands before the head has left the lane before this relay came; the head and those behind it are sent in rounds. */
+function* lastBeforeHead(account: AccountId): Ask<number> {
+  const [head, counters] = yield* headOf(account);
+  return head === undefined ? counters.seq : head.seq - 1;
 }
 
 /** The operation with its intent for this relay claimed, or ended where nothing can be sent any more. */
