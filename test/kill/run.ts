@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { commands } from '../../src/core/wire/commands';
 import { Browser } from '../app/kit/browser';
 import { Relay } from '../app/kit/relay';
@@ -37,6 +39,8 @@ export interface KillOptions {
   readonly runs: number;
   readonly seed: string;
   readonly say?: (text: string) => void;
+  /** After the kill of this run the app's database is removed, as the browser itself does it sometimes. */
+  readonly wipeIn?: number;
 }
 
 /** Longest that is waited for what was kept to arrive: a lease and what comes after it, ms. */
@@ -60,7 +64,7 @@ class Killing {
   constructor(
     private readonly tap: Tap,
     private readonly control: Control,
-    place: { readonly store: string; readonly address: string },
+    private readonly place: { readonly store: string; readonly address: string },
     browser: Browser,
   ) {
     this.#arrivals = new Arrivals(place.store);
@@ -74,9 +78,10 @@ class Killing {
   }
 
   /** Writes, kills and starts again, drains and looks. */
-  async run(nth: number, plan: KillPlan): Promise<void> {
+  async run(nth: number, plan: KillPlan, wipe: boolean): Promise<void> {
     this.#current = { run: nth, seed: plan.seed };
     await this.#writeUntilKilled(plan);
+    if (wipe) rmSync(databaseOf(this.#browser.profile, this.place.address), { recursive: true });
     this.tap.delay(0);
     await this.tap.restore();
     const frames = this.tap.frames.length;
@@ -196,7 +201,7 @@ class Killing {
 }
 
 /** Kills a real browser so many times while it enqueues and drains against a real relay process. */
-export async function killRuns({ runs, seed, say }: KillOptions): Promise<KillReport> {
+export async function killRuns({ runs, seed, say, wipeIn }: KillOptions): Promise<KillReport> {
   const begunAt = Date.now();
   const ends: (() => Promise<void>)[] = [];
   try {
@@ -214,7 +219,7 @@ export async function killRuns({ runs, seed, say }: KillOptions): Promise<KillRe
     await killing.begin();
     for (let nth = 1; nth <= runs; nth++) {
       const plan = planOf(`${seed}.${nth}`);
-      await killing.run(nth, plan);
+      await killing.run(nth, plan, nth === wipeIn);
       const { kept, arrived, wipes, seconds } = killing.report(nth, begunAt);
       say?.(
         `${nth}/${runs} ${JSON.stringify(plan)}: kept ${kept}, arrived ${arrived}, wipes ${wipes}, ${seconds} s`,
@@ -229,6 +234,12 @@ export async function killRuns({ runs, seed, say }: KillOptions): Promise<KillRe
 /** Whether something happened that must not, whatever the browser did. */
 export function isBroken(report: KillReport): boolean {
   return report.lostWithoutWipe + report.duplicated + report.reordered + report.stalled > 0;
+}
+
+/** Where Chromium keeps the databases of an origin. */
+function databaseOf(profile: string, origin: string): string {
+  const { protocol, hostname, port } = new URL(origin);
+  return join(profile, 'Default/IndexedDB', `${protocol.slice(0, -1)}_${hostname}_${port}.indexeddb.leveldb`);
 }
 
 /** Asks as often as it can, for the moment counts; a trigger that never comes makes a late kill. */
