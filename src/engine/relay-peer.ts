@@ -136,7 +136,9 @@ export class RelayPeer {
     if (this.#session === undefined) return;
     this.ports.links.close(this.url, this.#link, closeCodes.goingAway, '');
     this.state = 'not-now';
+    const failures = this.#failures;
     this.#lost(0);
+    this.#failures = failures;
   }
 
   /** The carrier changed or the network came back: try at once, without waiting out the pause. */
