@@ -16,6 +16,7 @@ import { fenceWatched } from './fence';
 import { Gossip } from './gossip';
 import { Hearing } from './hearing';
 import type { LinkEvent, Ports } from './ports';
+import { Pruner } from './prune';
 import { RelayPeer } from './relay-peer';
 import { Scanner } from './scan';
 import type { EngineStatus } from './status';
@@ -35,6 +36,7 @@ interface Working {
   readonly hearing: Hearing;
   readonly catchUp: CatchUp;
   readonly scanner: Scanner;
+  readonly pruner: Pruner;
 }
 
 const resyncMs = 15 * 60_000;
@@ -57,7 +59,6 @@ export class Engine {
   #stopped = false;
   #reloading: Promise<void> | undefined;
   #reloadAgain = false;
-  #pruning = false;
   #resyncIsSoon = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
   #onReplaced: () => void = () => undefined;
@@ -104,6 +105,7 @@ export class Engine {
   #leave(): void {
     this.#working?.delivery.stop();
     this.#working?.scanner.stop();
+    this.#working?.pruner.stop();
     this.#working = undefined;
     for (const peer of this.#peers.values()) peer.stop();
     this.#peers.clear();
@@ -217,7 +219,8 @@ export class Engine {
       behind: () => this.#resyncSoon(),
     });
     this.#armResync(resyncMs);
-    return { account, profile, delivery, gossip, hearing, catchUp, scanner };
+    const pruner = new Pruner(this.ports, account, profile, this.#term);
+    return { account, profile, delivery, gossip, hearing, catchUp, scanner, pruner };
   }
 
   #follow(profile: NetworkProfile, urls: readonly string[]): void {
@@ -239,6 +242,8 @@ export class Engine {
   readonly #owner = {
     onReady: (peer: RelayPeer) => {
       this.#armRotation();
+      // What is now may be another slot than others were asked for, since our clock is known better.
+      this.#askCurrent((other) => other !== peer && !this.#isReady(other, this.#now()));
       void this.#working?.catchUp.withPeer(peer);
     },
     onMessage: (peer: RelayPeer, event: SessionEvent) => this.#working?.gossip.onMessage(peer, event),
@@ -263,33 +268,9 @@ export class Engine {
     // First what has left the lane: what leaves it from now on was handed to this link already.
     if (first) void this.#working?.delivery.claimOpen(peer.url);
     this.#working?.delivery.look();
-    void this.#prune();
+    // Only while a peer confirms our clock: a wrong one alone must not cost the history.
+    if (this.#clock().trusted) void this.#working?.pruner.run(this.#now());
     this.#tell();
-  }
-
-  /** Slots are forgotten only while a peer confirms our clock: a wrong one alone must not cost the history. */
-  async #prune(): Promise<void> {
-    const working = this.#working;
-    if (working === undefined || this.#pruning || !this.#clock().trusted) return;
-    this.#pruning = true;
-    try {
-      const { account, profile } = working;
-      const args = {
-        account,
-        profile: profile.name,
-        slotsRetained: limits.clientSlotsRetained,
-        now: this.#now(),
-      };
-      while (
-        (await this.ports.store.transact('pruneGraph', args, this.#term)).outcome.more &&
-        !this.#stopped
-      );
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      this.ports.observer.note('store-refused', { kind: error.kind });
-    } finally {
-      this.#pruning = false;
-    }
   }
 
   #isReady(peer: RelayPeer, now: number): boolean {
@@ -362,10 +343,16 @@ export class Engine {
     const offset = now - this.ports.clock.now();
     const next = slotOf(profile, now) + profile.rotationMs;
     this.ports.clock.set('rotation', next - offset, () => {
-      for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.current(peer);
+      this.#askCurrent(() => true);
       this.#working?.delivery.look();
       this.#armRotation();
     });
+  }
+
+  #askCurrent(whom: (peer: RelayPeer) => boolean): void {
+    for (const peer of this.#peers.values()) {
+      if (peer.ready && whom(peer)) void this.#working?.catchUp.current(peer);
+    }
   }
 
   /** Gaps in mid-history are repaired now and then, though the newest tips are known. */
