@@ -13,6 +13,7 @@ const programs = {
   relay: 'src/relay/main.ts',
   sim: 'test/sim/main.ts',
   bench: 'test/bench/main.ts',
+  kill: 'test/kill/main.ts',
 };
 
 /** Native or socket packages that Node loads itself. */

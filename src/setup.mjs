@@ -92,10 +92,10 @@ export async function ensureInstalled() {
   return (await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { quietly: true })) === 0;
 }
 
-/** What the build reads: the product, and the tests' programs for Node (simulator, bench) with what they share. */
+/** What the build reads: the product, and the tests' programs for Node (simulator, bench, kills) with what they share. */
 const inputs = [
   ...['index.html', 'package-lock.json', 'public', 'src', 'sw', 'vite.config.ts'],
-  ...['test/bench', 'test/scenario', 'test/sim'],
+  ...['test/app/kit', 'test/app/person.ts', 'test/bench', 'test/kill', 'test/scenario', 'test/sim'],
 ];
 const stamp = join(root, 'dist/.built-from');
 

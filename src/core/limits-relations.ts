@@ -28,5 +28,9 @@ assert(
 );
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');
+assert(
+  limits.floodEventsMax > limits.openPageRows * limits.openPagesMax,
+  'what is still open is not a flood',
+);
 assert(limits.helloMs * 2 < limits.callMs, 'a call outlives a worker that never greeted');
 assert(limits.callUpgradingMs < limits.callRepeatMs, 'a call is remembered while it may be repeated');

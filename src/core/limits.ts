@@ -76,6 +76,9 @@ export const limits = {
   backoffCapMs: 960 * second,
   backoffJitterShare: 0.25,
   requiredRelaysMax: 3,
+  /** Open operations handed to a relay after a reconnect: rows a transaction, and transactions. */
+  openPageRows: 32,
+  openPagesMax: 4,
   /** Least pause between two rounds, whatever a person presses. */
   retryPauseMs: 5 * second,
   /** How long a drop can be undone. */
@@ -83,6 +86,11 @@ export const limits = {
   /** Trusted clock. */
   clockSkewAppliedMs: 30 * second,
   clockAgreementMs: 10 * second,
+  /** A step of our own clock between two looks at it, beyond which it was moved: forwards, and back. */
+  clockStepMs: 90 * second,
+  clockStepBackMs: 30 * second,
+  /** The last own event may lie this far ahead of the trusted clock, as after a small correction. */
+  ownTimeAheadMaxMs: 60 * minute,
   /** Graph. */
   clientSlotsRetained: 24,
   relaySlotsRetained: 720,

@@ -2,6 +2,8 @@ import { backoffMs } from '../core/backoff';
 import type { Effect } from '../core/effects';
 import { StoreError } from '../core/errors';
 import type { AccountId, EventId } from '../core/ids';
+import { limits } from '../core/limits';
+import type { ContentBounds } from '../core/outbox/operation';
 import { nextForHead, type Verdict } from '../core/outbox/policy';
 import type { MessageRow } from '../core/tables';
 import type { MakingArgs } from '../core/transactions/materialise';
@@ -17,6 +19,8 @@ export interface DeliverySituation {
   clockTrusted(): boolean;
   /** Trusted time, ms. */
   now(): number;
+  /** Longest content each ready relay takes, bytes. */
+  contentMax(): ContentBounds;
   /** `state` may be another now. */
   changed(): void;
 }
@@ -27,6 +31,16 @@ export interface DeliveryState {
   readonly wakeAt?: number;
   /** There is a head. */
   readonly busy: boolean;
+}
+
+/** Where the pages of open operations go on for a relay. */
+interface OpenCursor {
+  readonly after: number;
+  readonly upTo?: number;
+}
+
+function openTimer(relay: string): string {
+  return `open ${relay}`;
 }
 
 /** Failures of the store in a row, after which the pause between tries stops growing. */
@@ -94,6 +108,7 @@ export class Delivery {
 
   /** A relay's link is dead: its claims are free for the next link (RD-07). */
   async linkDied(relay: string): Promise<void> {
+    this.ports.clock.clear(openTimer(relay));
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
     if (committed !== undefined) this.carryOut(committed.effects);
@@ -111,7 +126,30 @@ export class Delivery {
       term: this.term,
       jitter: this.#jitter(),
       seed: this.ports.random.bytes(32),
+      contentMax: this.situation.contentMax(),
     };
+  }
+
+  /** A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07). */
+  async claimOpen(relay: string, from: OpenCursor = { after: 0 }): Promise<void> {
+    const contentBytesMax = this.situation.contentMax()[relay] ?? limits.contentBytesMax;
+    let cursor = from;
+    for (let pages = 0; pages < limits.openPagesMax && !this.#stopped; pages++) {
+      const base = { account: this.account, relay, ...cursor, limit: limits.openPageRows, contentBytesMax };
+      const args = { ...base, term: this.term, now: this.situation.now() };
+      const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
+      if (committed === undefined) return this.#claimOpenLater(relay, cursor);
+      this.carryOut(committed.effects);
+      cursor = { after: committed.outcome.last, upTo: committed.outcome.upTo };
+      if (!committed.outcome.more) return;
+    }
+  }
+
+  /** The store refused a page: it is asked again, unless the link dies before. */
+  #claimOpenLater(relay: string, cursor: OpenCursor): void {
+    if (this.#stopped) return;
+    const at = this.ports.clock.now() + pauseFirstMs * 2 ** pauseDoublingsMax;
+    this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor));
   }
 
   async #run(): Promise<void> {
@@ -169,38 +207,23 @@ export class Delivery {
     const active = head.operation?.generations.at(-1);
     const relays = verdict.relays ?? [];
     const now = this.situation.now();
-    if (verdict.send === 'rebroadcast' && active !== undefined) {
-      const round = head.operation?.round ?? 0;
-      const due = verdict.wakeAt === undefined;
-      const decided = {
-        seq: head.seq,
-        event: active.id,
-        round,
-        due,
-        relays,
-        now,
-        jitter: this.#jitter(),
-      };
-      return this.ports.store.transact(
-        'sendRound',
-        { account: this.account, term: this.term, ...decided },
-        this.term,
-      );
-    }
-    const making = {
-      profile: this.profile.name,
-      now,
+    const contentMax = this.situation.contentMax();
+    const common = {
+      account: this.account,
       relays,
+      now,
       term: this.term,
       jitter: this.#jitter(),
-      seed: this.ports.random.bytes(32),
+      contentMax,
     };
-    const decided = {
-      account: this.account,
-      seq: head.seq,
-      supersedes: active?.id ?? null,
-    };
-    return this.ports.store.transact('materialise', { ...making, ...decided }, this.term);
+    if (verdict.send === 'rebroadcast' && active !== undefined) {
+      const round = head.operation?.round ?? 0;
+      const decided = { seq: head.seq, event: active.id, round, due: verdict.wakeAt === undefined };
+      return this.ports.store.transact('sendRound', { ...common, ...decided }, this.term);
+    }
+    const making = { profile: this.profile.name, seed: this.ports.random.bytes(32) };
+    const decided = { seq: head.seq, supersedes: active?.id ?? null };
+    return this.ports.store.transact('materialise', { ...common, ...making, ...decided }, this.term);
   }
 
   /** Nothing is lost by a failing store, only time: the pause grows and the look comes again (OB-28). */

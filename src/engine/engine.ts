@@ -3,17 +3,20 @@ import { StoreError } from '../core/errors';
 import type { AccountId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
+import type { ContentBounds } from '../core/outbox/operation';
 import type { Overview } from '../core/transactions/reads';
-import { type ClockVerdict, judgeClock } from '../core/trusted-clock';
+import type { ClockVerdict } from '../core/trusted-clock';
 import type { PutResult } from '../core/wire/event-put';
 import { minPeersOf, type NetworkProfile, profileOf, slotOf } from '../core/wire/profile';
 import { featuresOf } from '../core/wire/version';
 import { CatchUp } from './catch-up';
+import { ClockWatch } from './clock-watch';
 import { Delivery } from './delivery';
 import { fenceWatched } from './fence';
 import { Gossip } from './gossip';
 import { Hearing } from './hearing';
 import type { LinkEvent, Ports } from './ports';
+import { Pruner } from './prune';
 import { RelayPeer } from './relay-peer';
 import { Scanner } from './scan';
 import type { EngineStatus } from './status';
@@ -33,6 +36,7 @@ interface Working {
   readonly hearing: Hearing;
   readonly catchUp: CatchUp;
   readonly scanner: Scanner;
+  readonly pruner: Pruner;
 }
 
 const resyncMs = 15 * 60_000;
@@ -55,17 +59,18 @@ export class Engine {
   #stopped = false;
   #reloading: Promise<void> | undefined;
   #reloadAgain = false;
-  #pruning = false;
   #resyncIsSoon = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
   #onReplaced: () => void = () => undefined;
   private readonly ports: Ports;
+  readonly #watch: ClockWatch;
 
   constructor(
     ports: Ports,
     private readonly birth: EngineBirth,
   ) {
     this.ports = fenceWatched(ports, () => this.#onFenced());
+    this.#watch = new ClockWatch(ports.clock, this.#peers, () => this.#armRotation());
   }
 
   /**
@@ -100,6 +105,7 @@ export class Engine {
   #leave(): void {
     this.#working?.delivery.stop();
     this.#working?.scanner.stop();
+    this.#working?.pruner.stop();
     this.#working = undefined;
     for (const peer of this.#peers.values()) peer.stop();
     this.#peers.clear();
@@ -163,6 +169,7 @@ export class Engine {
     if (this.#working?.profile !== profile) this.#leave();
     this.#working ??= this.#begin(account, profile);
     const working = this.#working;
+    this.#armRotation();
     const fresh = working.hearing.update(overview.conversations);
     this.#follow(
       profile,
@@ -186,6 +193,7 @@ export class Engine {
         minPeers: () => this.#minPeers(),
         clockTrusted: () => this.#clock().trusted,
         now: () => this.#now(),
+        contentMax: () => this.#contentMax(),
         changed: () => this.#tell(),
       },
       carryOut,
@@ -210,9 +218,9 @@ export class Engine {
       onProgress: () => this.#tell(),
       behind: () => this.#resyncSoon(),
     });
-    this.#armRotation(profile);
     this.#armResync(resyncMs);
-    return { account, profile, delivery, gossip, hearing, catchUp, scanner };
+    const pruner = new Pruner(this.ports, account, profile, this.#term);
+    return { account, profile, delivery, gossip, hearing, catchUp, scanner, pruner };
   }
 
   #follow(profile: NetworkProfile, urls: readonly string[]): void {
@@ -233,6 +241,9 @@ export class Engine {
 
   readonly #owner = {
     onReady: (peer: RelayPeer) => {
+      this.#armRotation();
+      // What is now may be another slot than others were asked for, since our clock is known better.
+      this.#askCurrent((other) => other !== peer && !this.#isReady(other, this.#now()));
       const working = this.#working;
       if (working !== undefined) void working.gossip.holdDuring(peer, working.catchUp.withPeer(peer));
     },
@@ -253,35 +264,14 @@ export class Engine {
 
   #onCurrent(peer: RelayPeer, slot: Slot): void {
     if (!peer.ready) return;
+    const first = !this.#answered.has(peer);
     this.#answered.set(peer, slot);
+    // First what has left the lane: what leaves it from now on was handed to this link already.
+    if (first) void this.#working?.delivery.claimOpen(peer.url);
     this.#working?.delivery.look();
-    void this.#prune();
+    // Only while a peer confirms our clock: a wrong one alone must not cost the history.
+    if (this.#clock().trusted) void this.#working?.pruner.run(this.#now());
     this.#tell();
-  }
-
-  /** Slots are forgotten only while a peer confirms our clock: a wrong one alone must not cost the history. */
-  async #prune(): Promise<void> {
-    const working = this.#working;
-    if (working === undefined || this.#pruning || !this.#clock().trusted) return;
-    this.#pruning = true;
-    try {
-      const { account, profile } = working;
-      const args = {
-        account,
-        profile: profile.name,
-        slotsRetained: limits.clientSlotsRetained,
-        now: this.#now(),
-      };
-      while (
-        (await this.ports.store.transact('pruneGraph', args, this.#term)).outcome.more &&
-        !this.#stopped
-      );
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      this.ports.observer.note('store-refused', { kind: error.kind });
-    } finally {
-      this.#pruning = false;
-    }
   }
 
   #isReady(peer: RelayPeer, now: number): boolean {
@@ -294,6 +284,13 @@ export class Engine {
     return [...this.#peers.values()].filter((peer) => this.#isReady(peer, now)).map((peer) => peer.url);
   }
 
+  #contentMax(): ContentBounds {
+    const ready = [...this.#peers.values()].filter((peer) => peer.session?.limits !== undefined);
+    return Object.fromEntries(
+      ready.map((peer) => [peer.url, peer.session?.limits?.contentBytesMax ?? limits.contentBytesMax]),
+    );
+  }
+
   #minPeers(): number {
     const profile = this.#working?.profile;
     const relays = [...this.#peers.values()].filter((peer) => peer.isHopeful).length;
@@ -301,12 +298,11 @@ export class Engine {
   }
 
   #clock(): ClockVerdict {
-    const offsets = [...this.#peers.values()].map((peer) => peer.clockOffset);
-    return judgeClock(offsets.filter((offset) => offset !== undefined));
+    return this.#watch.verdict();
   }
 
   #now(): number {
-    return this.ports.clock.now() + this.#clock().offsetMs;
+    return this.#watch.now();
   }
 
   #onLink(event: LinkEvent): void {
@@ -340,16 +336,24 @@ export class Engine {
     peer.drop();
   }
 
-  /** A new slot: peers are asked for its tips, so that events can be made in it. */
-  #armRotation(profile: NetworkProfile): void {
+  /** A new slot: peers are asked for its tips, so that events can be made in it. Armed anew when our clock is known better. */
+  #armRotation(): void {
+    const profile = this.#working?.profile;
+    if (profile === undefined || this.#stopped) return;
     const now = this.#now();
     const offset = now - this.ports.clock.now();
     const next = slotOf(profile, now) + profile.rotationMs;
     this.ports.clock.set('rotation', next - offset, () => {
-      for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.current(peer);
+      this.#askCurrent(() => true);
       this.#working?.delivery.look();
-      this.#armRotation(profile);
+      this.#armRotation();
     });
+  }
+
+  #askCurrent(whom: (peer: RelayPeer) => boolean): void {
+    for (const peer of this.#peers.values()) {
+      if (peer.ready && whom(peer)) void this.#working?.catchUp.current(peer);
+    }
   }
 
   /** Gaps in mid-history are repaired now and then, though the newest tips are known. */

@@ -131,6 +131,16 @@ export class RelayPeer {
     this.#lost(limits.reconnectMaxMs);
   }
 
+  /** Our clock was moved: what this link measured of it says nothing any more, and a new handshake measures again. */
+  greetAgain(): void {
+    if (this.#session === undefined) return;
+    this.ports.links.close(this.url, this.#link, closeCodes.goingAway, '');
+    this.state = 'not-now';
+    const failures = this.#failures;
+    this.#lost(0);
+    this.#failures = failures;
+  }
+
   /** The carrier changed or the network came back: try at once, without waiting out the pause. */
   retryNow(): void {
     if (this.#stopped || this.#session !== undefined) return;
@@ -309,20 +319,7 @@ export class RelayPeer {
     if (session === undefined || session.phase === 'closed') return;
     const at = nextDeadline(session);
     this.ports.clock.set(this.#timer, at, () => {
-      const now = this.ports.clock.now();
-      if (this.#session === undefined) return;
-      if (Math.abs(now - at) > limits.clockSkewAppliedMs) return this.#relearn();
-      this.#apply(tick(this.#session, now));
+      if (this.#session !== undefined) this.#apply(tick(this.#session, this.ports.clock.now()));
     });
-  }
-
-  /**
-   * The timer came at another time than it was set for: the clock was turned, or the machine slept. What the relay
-   * said of its clock at the handshake is worth nothing any more, so it is asked again by a new one.
-   */
-  #relearn(): void {
-    this.ports.links.close(this.url, this.#link, closeCodes.goingAway, '');
-    this.state = 'not-now';
-    this.#lost(0);
   }
 }

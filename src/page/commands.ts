@@ -1,4 +1,3 @@
-import { StoreError } from '../core/errors';
 import { toHex } from '../core/ids';
 import { limits } from '../core/limits';
 import { utf8Bytes } from '../core/wire/codec';
@@ -8,7 +7,9 @@ import { parseSecret } from '../core/wire/secret';
 import type { Store } from '../engine/ports';
 import type { Commands, Inspection, Refusal } from '../ui/model';
 import type { AppModel } from './app-model';
+import { handCommands } from './hand-commands';
 import { factsOf, markOf } from './marks';
+import { settled } from './refusals';
 import { relayAddress } from './relay-address';
 import { caller } from './store-client';
 
@@ -36,6 +37,7 @@ export function makeCommands(parts: CommandParts): Commands {
     removeRelay: (url) =>
       withAccount(parts, (account) => store.transact('removeRelay', { account, url, now: Date.now() })),
     inspect: (conversation, seq) => inspect(parts, conversation, seq),
+    ...handCommands(parts),
     useUpdate: parts.useUpdate,
     newCommand: () => toHex(caller.randomBytes(16)),
     bytesOver: (conversation, text) => {
@@ -194,24 +196,4 @@ async function withAccount(
     parts.model.look();
     return result !== undefined && 'refused' in result ? (result as Refusal) : undefined;
   });
-}
-
-/** What the store said in place of an outcome, in words for a person. The same command may be given again. */
-async function settled<T>(work: () => Promise<T | Refusal>): Promise<T | Refusal> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error;
-    switch (error.kind) {
-      case 'busy':
-        return { refused: 'timeout' };
-      case 'locked':
-        return { refused: 'locked' };
-      case 'upgrading':
-      case 'outdated':
-        return { refused: 'updating' };
-      default:
-        return { refused: 'storage' };
-    }
-  }
 }

@@ -157,11 +157,21 @@ export interface Refusal {
     | 'timeout'
     | 'locked'
     | 'updating'
+    /** *Try now*: not before `at`. */
+    | 'not-before'
+    /** *Try now*: it waits behind another message. */
+    | 'waits'
+    /** *Edit*: a copy exists and may have left. */
+    | 'exposed'
+    /** *Undo*: something behind it has left meanwhile. */
+    | 'too-late'
     | 'gone';
   /** Bytes over the bound, or bytes held and allowed. */
   readonly over?: number;
   readonly held?: number;
   readonly max?: number;
+  /** Earliest time, ms. */
+  readonly at?: number;
 }
 
 /** Everything a screen may ask for. Each promise settles; a refusal is a value. */
@@ -180,6 +190,21 @@ export interface Commands {
   addRelay(url: string): Promise<Refusal | undefined>;
   removeRelay(url: string): Promise<Refusal | undefined>;
   inspect(conversation: ConversationId, seq: number): Promise<Inspection | Refusal>;
+  /** Brings the next try of the head forward, within the rules; `not-before` and `waits` say why not. */
+  retryNow(conversation: ConversationId, seq: number): Promise<Refusal | undefined>;
+  /** Another text for a message of which no copy exists, in its place in the line; `command` is a new command id. */
+  editQueued(
+    conversation: ConversationId,
+    seq: number,
+    text: string,
+    command: LogicalId,
+  ): Promise<Refusal | undefined>;
+  /** Takes a message out of the line for good; `exposed` says that a copy had left and cannot be called back. */
+  drop(conversation: ConversationId, seq: number): Promise<{ readonly exposed: boolean } | Refusal>;
+  /** Puts a dropped message back within ten seconds, while nothing behind it has left. */
+  undoDrop(conversation: ConversationId, seq: number): Promise<Refusal | undefined>;
+  /** Forgets a dropped message that had never left, once its ten seconds are over. */
+  forgetDropped(conversation: ConversationId, seq: number): void;
   /** Reloads every tab into the new version, after drafts are stored. */
   useUpdate(): void;
   /** A new random command id. */

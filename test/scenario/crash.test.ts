@@ -27,15 +27,15 @@ class DyingStore implements Store {
   constructor(
     private readonly inner: Store,
     private readonly beginsCommit: (name: string) => Side | undefined,
-    private readonly die: () => void,
+    private readonly die: (name: string) => void,
   ) {}
 
   async transact(...args: Parameters<Store['transact']>): Promise<never> {
     if (this.dead) return never();
     const side = this.beginsCommit(args[0]);
-    if (side === 'before') return this.end();
+    if (side === 'before') return this.end(args[0]);
     const committed = await this.inner.transact(...args);
-    if (side === 'after') return this.end();
+    if (side === 'after') return this.end(args[0]);
     return this.dead ? never() : (committed as never);
   }
 
@@ -43,9 +43,9 @@ class DyingStore implements Store {
     return this.dead ? never() : ((await this.inner.read(...args)) as never);
   }
 
-  private end(): Promise<never> {
+  private end(name: string): Promise<never> {
     this.dead = true;
-    this.die();
+    this.die(name);
     return never();
   }
 }
@@ -84,8 +84,8 @@ async function run(point: CrashPoint | undefined): Promise<Run> {
         commits.push(name);
         return commits.length === point?.commit ? point.side : undefined;
       },
-      () => {
-        crashed = commits.at(-1);
+      (name) => {
+        crashed = name;
         world.crash();
       },
     );
@@ -151,7 +151,7 @@ describe('a crash before and after each commit of the simplest way of a message'
         );
       }
     }
-    const names = ['answer', 'beginEngine', 'enqueue', 'materialise', 'pruneGraph'];
+    const names = ['answer', 'beginEngine', 'claimOpen', 'enqueue', 'materialise', 'pruneGraph'];
     expect([...reached].sort()).toEqual([
       ...names.map((name) => `after ${name}`),
       ...names.map((name) => `before ${name}`),

@@ -1,5 +1,6 @@
 import { StoreError } from '../../src/core/errors';
 import { type AccountId, toHex } from '../../src/core/ids';
+import { limits } from '../../src/core/limits';
 import { registered, type Scripts } from '../../src/core/transactions/registry';
 import { Engine } from '../../src/engine/engine';
 import type { Clock, LinkEvent, Links, Ports } from '../../src/engine/ports';
@@ -69,6 +70,11 @@ export class Device implements Site {
 
   clock(): number {
     return this.world.now + this.#skewMs;
+  }
+
+  /** Somebody sets the clock right that was far off. */
+  setClockRight(): void {
+    if (Math.abs(this.#skewMs) > limits.clockSkewAppliedMs) this.#skewMs = 0;
   }
 
   /** Somebody sets the clock of the machine. */

@@ -1,6 +1,8 @@
 import { StoreError } from '../../src/core/errors';
 import { type AccountId, type ConversationId, type LogicalId, toHex } from '../../src/core/ids';
+import { limits } from '../../src/core/limits';
 import type { Args, Outcome, WriteName } from '../../src/core/transactions/registry';
+import { type HandDeed, pointedAt } from './hand';
 import { conversationOf, profile, rateSecretOf, urlOf } from './names';
 import type { Prng } from './prng';
 import type { DeviceStore } from './store';
@@ -18,6 +20,8 @@ interface PageHost {
 type Wish =
   | { readonly wish: 'send'; readonly channel: number; readonly command: LogicalId; readonly text: string }
   | { readonly wish: 'join'; readonly channel: number }
+  | { readonly wish: 'hand'; readonly deed: HandDeed; readonly nth: number }
+  | { readonly wish: 'undo' | 'forget'; readonly dropped: Omit<Args<'drop'>, 'now'> }
   | { readonly wish: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays' };
 
 const retryMs = 700;
@@ -66,6 +70,11 @@ export class Page {
     this.#wish({ wish: 'join', channel });
   }
 
+  /** A person does something to the nth message that waits. */
+  hand(deed: HandDeed, nth: number): void {
+    this.#wish({ wish: 'hand', deed, nth });
+  }
+
   want(wish: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays'): void {
     this.#wish({ wish });
   }
@@ -107,6 +116,16 @@ export class Page {
         return this.#send(life, wish);
       case 'join':
         return this.#join(life, wish.channel);
+      case 'hand':
+        return this.#hand(life, wish.deed, wish.nth);
+      case 'undo': {
+        const outcome = await this.#call(life, 'undoDrop', { ...wish.dropped, now: this.#now() });
+        if (outcome?.kind === 'back') this.world.count('hand-undone');
+        return;
+      }
+      case 'forget':
+        await this.#call(life, 'forgetDropped', { ...wish.dropped, now: this.#now() });
+        return;
       case 'draft': {
         const at = { account: this.device.account, conversation: this.#conversation(0) };
         const text = this.#random.perMille(500) ? 'not yet' : '';
@@ -149,6 +168,41 @@ export class Page {
       nonce: this.#nonce(),
     });
     if (outcome?.kind === 'outbox-full') this.world.count('outbox-full');
+  }
+
+  async #hand(life: Life, deed: HandDeed, nth: number): Promise<void> {
+    const named = pointedAt(this.device.store.tables, this.device.account, nth);
+    if (named === undefined) return;
+    if (deed === 'retry') {
+      const outcome = await this.#call(life, 'retryNow', { ...named, now: this.#now() });
+      if (outcome?.kind === 'due') this.world.count('hand-retried');
+      return;
+    }
+    this.device.store.settles(named.command);
+    if (deed === 'edit') return this.#edit(life, named);
+    const outcome = await this.#call(life, 'drop', { ...named, now: this.#now() });
+    if (outcome?.kind !== 'dropped') return;
+    this.world.count('hand-dropped');
+    const undone = deed === 'drop-undo';
+    const pauseMs = undone ? this.#random.between(0, limits.undoMs) : limits.undoMs;
+    const wish = { wish: undone ? 'undo' : 'forget', dropped: named } as const;
+    this.world.park(life, `${wish.wish} comes`, pauseMs, () => this.#wish(wish));
+  }
+
+  async #edit(life: Life, named: Omit<Args<'drop'>, 'now'>): Promise<void> {
+    const channel = [0, 1].find((one) => this.#conversation(one) === named.conversation) ?? 0;
+    this.#sent += 1;
+    const text = `${this.device.name} rather says ${this.#sent}`;
+    const body = { nick: this.device.name, channel: channelName(channel), text };
+    const outcome = await this.#call(life, 'editQueued', {
+      ...named,
+      profile: profile.name,
+      newCommand: toHex(this.#random.bytes(16)),
+      body: this.#isSecret(channel) ? { ...body, secret: channelSecret() } : body,
+      now: this.#now(),
+      nonce: this.#nonce(),
+    });
+    if (outcome?.kind === 'edited') this.world.count('hand-edited');
   }
 
   async #join(life: Life, channel: number): Promise<void> {

@@ -1,4 +1,5 @@
 import { crashPoints } from './crash';
+import { type HandDeed, handDeeds } from './hand';
 import { Prng } from './prng';
 
 /** Chances in a thousand; 0 for a fault that never happens. */
@@ -40,6 +41,9 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays'; readonly device: number }
   | { readonly do: 'end-engine' | 'end-browser'; readonly device: number; readonly downMs: number }
   | { readonly do: 'end-store' | 'second-engine' | 'nudge'; readonly device: number }
+  | { readonly do: 'hand'; readonly device: number; readonly deed: HandDeed; readonly nth: number }
+  /** The browser grants the store no more room for a while. */
+  | { readonly do: 'full'; readonly device: number; readonly forMs: number }
   | { readonly do: 'clock'; readonly device: number; readonly byMs: number }
   | { readonly do: 'end-relay'; readonly relay: number; readonly downMs: number }
   | { readonly do: 'cut'; readonly device: number; readonly relay: number }
@@ -100,12 +104,15 @@ export function planOf(seed: string): Plan {
   for (let device = 0; device < options.devices; device++) sends(random, options, device, healAt, steps);
   const events = random.between(1, 5);
   for (let nth = 0; nth < events; nth++) steps.push(hostEvent(random, options, healAt));
+  hands(random, options, steps);
+  if (random.perMille(200)) clockJump(random, options, healAt, steps);
   const crashes = random.between(0, 3);
   for (let nth = 0; nth < crashes; nth++) {
     const point = random.pick(crashPoints);
     steps.push({ at: random.below(healAt >> 1), do: 'crash', point, nth: random.between(1, 4) });
   }
-  return { seed, options, steps: steps.toSorted((left, right) => left.at - right.at), healAt };
+  const inTime = steps.filter((step) => step.at < healAt);
+  return { seed, options, steps: inTime.toSorted((left, right) => left.at - right.at), healAt };
 }
 
 function optionsOf(random: Prng): Options {
@@ -143,6 +150,48 @@ function sends(random: Prng, options: Options, device: number, healAt: number, s
   if (options.devices > 2 && random.perMille(300)) steps.push({ at: 0, do: 'nudge', device });
 }
 
+/** A person changes their mind about some of what they sent, mostly soon and while it cannot leave. */
+function hands(random: Prng, options: Options, steps: Step[]): void {
+  for (const sent of steps.filter((step) => step.do === 'send')) {
+    if (!random.perMille(300)) continue;
+    const { at, device } = sent;
+    if (random.perMille(700)) {
+      const forMs = random.between(2_000, 15_000);
+      for (let relay = 0; relay < options.relays; relay++) {
+        steps.push({ at: Math.max(0, at - 300), do: 'part', device, relay, forMs });
+      }
+    }
+    const deeds = random.between(1, 3);
+    for (let nth = 0; nth < deeds; nth++) {
+      const later = at + random.between(50, 9_000);
+      steps.push({ at: later, do: 'hand', device, deed: random.pick(handDeeds), nth: random.below(3) });
+    }
+  }
+}
+
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
+
+/** How far somebody sets a clock: a wrong zone, a wrong day, a battery that is empty. */
+export const clockJumpsMs: readonly number[] = [
+  5 * hourMs,
+  -5 * hourMs,
+  dayMs,
+  -dayMs,
+  20 * 365 * dayMs + 5 * dayMs,
+];
+
+/** A clock is set far off, and mostly set right again. */
+function clockJump(random: Prng, options: Options, healAt: number, steps: Step[]): void {
+  const at = random.below(healAt);
+  const device = random.below(options.devices);
+  const byMs = random.pick(clockJumpsMs);
+  steps.push({ at, do: 'clock', device, byMs });
+  if (random.perMille(600)) {
+    steps.push({ at: at + random.between(500, 40_000), do: 'clock', device, byMs: -byMs });
+  }
+}
+
 function hostEvent(random: Prng, options: Options, healAt: number): Step {
   const at = random.below(healAt);
   const device = random.below(options.devices);
@@ -160,7 +209,8 @@ function hostEvent(random: Prng, options: Options, healAt: number): Step {
     { at, do: 'cut', device, relay },
     { at, do: 'part', device, relay, forMs },
     { at, do: 'part-relays', forMs },
-    { at, do: random.pick(['draft', 'read', 'more-relays', 'fewer-relays'] as const), device },
+    { at, do: 'full', device, forMs: random.between(1_000, 12_000) },
+    { at, do: random.pick(['draft', 'read', 'read', 'more-relays', 'fewer-relays'] as const), device },
   ];
   return random.pick(kinds);
 }

@@ -3,6 +3,7 @@ import type { Scripts } from '../../src/core/transactions/registry';
 import { type Ending, Evidence } from './checkers/evidence';
 import { ExposureChecker } from './checkers/exposure';
 import { Ledger } from './checkers/ledger';
+import { OpenChecker } from './checkers/open';
 import { OutboxChecker } from './checkers/outbox';
 import { TimelineChecker } from './checkers/timelines';
 import { Device, type DeviceBug } from './device';
@@ -34,6 +35,10 @@ export interface Result {
   /** Visits of crash points while crashes could happen. */
   readonly visits: ReadonlyMap<string, number>;
   readonly endings: ReadonlyMap<Ending, number>;
+  /** Required relays of the accepted messages, and how many of them have accepted. */
+  readonly required: { readonly of: number; readonly accepted: number };
+  /** Claims of messages that had left the lane. */
+  readonly openClaims: number;
   /** Virtual time from the end of the faults until everything had come right, ms. */
   readonly healedMs: number;
 }
@@ -41,6 +46,9 @@ export interface Result {
 /** By then everything has come right: it holds the longest pause of the backoff twice. */
 const livenessMs = 3_600_000;
 const lookEveryMs = 1_000;
+/** What is open goes to a relay once after each reconnect: a few of them finish it, each within a longest pause. */
+const reconnectsMax = 3;
+const reconnectedMs = 120_000;
 
 /** One run: faults at random, then none, and then everything accepted must be everywhere, once, in order. */
 export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
@@ -64,6 +72,10 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
       looked = world.now + lookEveryMs;
       return cast.isSettled();
     });
+    for (let nth = 0; nth < reconnectsMax && cast.open().length > 0; nth++) {
+      cast.reconnect();
+      await world.runUntil(world.now + reconnectedMs, () => cast.open().length === 0);
+    }
     if (world.breaches.length === 0) cast.judge();
     return cast.result(visits, world.now - healedAt);
   } finally {
@@ -81,6 +93,8 @@ class Cast {
   readonly #devices: readonly Device[];
   readonly #relays: readonly SimRelay[];
   readonly #network: Network;
+  readonly #watch: Watch;
+  readonly #open: OpenChecker;
   readonly #ledger: Ledger;
   readonly #evidence: Evidence;
   readonly #timelines: TimelineChecker;
@@ -93,6 +107,7 @@ class Cast {
   ) {
     const { options } = plan;
     const watch = new Watch(world);
+    this.#watch = watch;
     this.#ledger = new Ledger(watch);
     this.#evidence = new Evidence(watch, this.#ledger);
     this.#timelines = new TimelineChecker(watch, this.#ledger);
@@ -100,7 +115,8 @@ class Cast {
     const clockOf = (device: string): number => this.#device(device).clock();
     const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
     const outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
-    watch.add(this.#ledger, this.#evidence, outbox, exposure, this.#timelines);
+    this.#open = new OpenChecker(watch);
+    watch.add(this.#open, this.#ledger, this.#evidence, outbox, exposure, this.#timelines);
     const network = new Network(world, options.rates, watch);
     this.#network = network;
     const names = Array.from({ length: options.relays }, (_, at) => `r${at}`);
@@ -144,6 +160,10 @@ class Cast {
       case 'more-relays':
       case 'fewer-relays':
         return device.page.want(step.do);
+      case 'hand':
+        return device.page.hand(step.deed, step.nth);
+      case 'full':
+        return device.store.fill(step.forMs);
       case 'end-engine':
         return device.endEngine(step.downMs);
       case 'end-browser':
@@ -187,6 +207,8 @@ class Cast {
     this.#network.heal();
     for (const device of this.#devices) {
       device.settle();
+      // One relay alone never moves a clock: somebody has to set it right.
+      if (this.plan.options.relays === 1) device.setClockRight();
       // A relay that never answers may stand in the way for ever: two of those known must be ready.
       if (this.plan.steps.some((step) => step.do === 'more-relays')) device.page.want('fewer-relays');
     }
@@ -196,9 +218,26 @@ class Cast {
     return this.#devices.every((device) => device.page.idle) && this.#timelines.missing().length === 0;
   }
 
+  /** Every link of a device ends, and is made anew. */
+  reconnect(): void {
+    for (const device of this.#devices) {
+      for (const relay of this.#relays) this.#network.cut(device.name, relay.name);
+    }
+  }
+
+  /** Messages that have left the lane and still lack the word of a relay they were promised to. */
+  open(): readonly string[] {
+    return this.#devices.flatMap(({ name }) =>
+      this.#watch.messages(name).flatMap(({ open, seq }) => (open === undefined ? [] : [`${name} ${seq}`])),
+    );
+  }
+
   judge(): void {
     const missing = this.#timelines.missing();
     if (missing.length > 0) this.world.breach('undelivered', missing.join(', '));
+    const open = this.open();
+    if (open.length > 0) this.world.breach('open', `${open.join(', ')} still open`);
+    for (const lie of this.#evidence.lies()) this.world.breach('evidence', lie);
   }
 
   result(visits: ReadonlyMap<string, number>, healedMs: number): Result {
@@ -216,6 +255,8 @@ class Cast {
       fired: world.crashes.fired,
       visits,
       endings: this.#evidence.endings,
+      required: this.#evidence.required(),
+      openClaims: this.#open.claims,
       healedMs,
     };
   }

@@ -1,6 +1,7 @@
 import { type Job, type JobResult, weightOf } from '../../src/core/batch';
 import { StoreError, type StoreErrorKind } from '../../src/core/errors';
-import type { Change } from '../../src/core/transaction';
+import { keyOf } from '../../src/core/key-order';
+import { type Change, remove } from '../../src/core/transaction';
 import type { Keys } from '../../src/core/transactions/keys';
 import type { Args, Outcome, ReadName, Scripts, WriteName } from '../../src/core/transactions/registry';
 import type { Committed } from '../../src/engine/ports';
@@ -20,6 +21,14 @@ export interface StoreBug {
   readonly answersEarly?: boolean;
 }
 
+/** The change that takes a change back. */
+function undoOf(rows: MemoryTables, change: Change): Change {
+  const [table, key] =
+    'put' in change ? [change.put, keyOf(change.put, change.row)] : [change.remove, change.key];
+  const [found] = rows.answer([{ ask: 'get', table, key }])[0] ?? [];
+  return found === undefined ? remove(table, key) : ({ put: table, row: found } as Change);
+}
+
 interface Call {
   readonly caller: Life;
   readonly name: string;
@@ -37,7 +46,7 @@ const deadlineMs = 5_000;
  * Calls that name no version they decided on: only the living worker's memory of call ids keeps a late copy of them
  * from undoing what came after (formats.md 2.3).
  */
-const remembered: ReadonlySet<string> = new Set(['addRelay', 'removeRelay']);
+const remembered: ReadonlySet<string> = new Set(['addRelay', 'removeRelay', 'drop', 'undoDrop']);
 
 /**
  * The false store of one device: rows survive every death; calls to it are delayed, refused, run twice, answered
@@ -46,6 +55,10 @@ const remembered: ReadonlySet<string> = new Set(['addRelay', 'removeRelay']);
 export class DeviceStore {
   readonly tables = new MemoryTables();
   readonly #calls = new Set<Call>();
+  readonly #settled = new Set<string>();
+  /** The changes that are not on disk yet, newest last, each as what undoes it. */
+  #unflushed: Change[] = [];
+  #fullUntil = 0;
   #worker: Life;
   #queue: GroupQueue;
   readonly #refusals: string[] = [];
@@ -75,8 +88,23 @@ export class DeviceStore {
     this.#copies.push({ name, afterMs });
   }
 
-  /** The browser starts again: nothing of the old one waits any more. */
+  /** A person changes what this command said: no worker takes a late copy of it any more for a new message. */
+  settles(command: string): void {
+    this.#settled.add(command);
+  }
+
+  /** The browser grants no more room for a while. */
+  fill(forMs: number): void {
+    this.#fullUntil = this.world.now + forMs;
+  }
+
+  /** The browser starts again: nothing of the old one waits any more, and what was not on disk may be gone. */
   reborn(): void {
+    if (this.#unflushed.length > 0 && this.world.random.perMille(600)) {
+      this.world.count('relaxed-lost');
+      this.tables.write(this.#unflushed.toReversed());
+    }
+    this.#unflushed = [];
     this.#calls.clear();
     this.#worker = new Life(`${this.site.name}.store`, this.site.browser);
     this.#queue = this.#newQueue();
@@ -168,6 +196,9 @@ export class DeviceStore {
 
   #send(call: Call, delayMs: number): void {
     this.world.park(this.#worker, `takes ${call.name}`, delayMs, () => {
+      if (call.settled && this.#settled.has((call.args as { readonly command?: string }).command ?? '')) {
+        if (call.name === 'enqueue') return;
+      }
       if (this.bug.answersEarly === true) return this.#answerEarly(call);
       const job = this.scripts.write(call.name, call.args, this.keys, call.term);
       const relaxed = this.scripts.isRelaxed(call.name);
@@ -198,6 +229,10 @@ export class DeviceStore {
             if (this.world.fault('abort', this.rates.abort)) {
               return reject(new Error('the transaction was aborted'));
             }
+            if (this.world.faulty && this.world.now < this.#fullUntil) {
+              this.world.count('quota');
+              return reject(new Error('the quota is used up'));
+            }
             this.#commit(jobs, resolve);
           });
         }),
@@ -219,6 +254,7 @@ export class DeviceStore {
       answer: (questions) => this.tables.answer(questions),
       write: (changes) => {
         written = this.bug.write?.(changes) ?? changes;
+        this.#remember(jobs, written);
         this.tables.write(written);
       },
     });
@@ -228,6 +264,15 @@ export class DeviceStore {
       written,
     );
     return results;
+  }
+
+  /** A strict commit takes all before it to the disk with it; a relaxed one waits for the next strict one. */
+  #remember(jobs: readonly Job[], changes: readonly Change[]): void {
+    if (!jobs.every((job) => this.scripts.isRelaxed(job.name))) {
+      this.#unflushed = [];
+      return;
+    }
+    for (const change of changes) this.#unflushed.push(undoOf(this.tables, change));
   }
 
   /** A planted bug: the answer and its effects go out, and the commit comes later, if it comes. */

@@ -72,6 +72,33 @@ export const stories: readonly Plan[] = [
     { at: 2_500, do: 'end-browser', device: 0, downMs: 2_000 },
     { at: 5_500, do: 'send', device: 0, channel: 1, burst: 2 },
   ]),
+  story('hand', base, 24_000, [
+    { at: 0, do: 'part', device: 0, relay: 0, forMs: 16_000 },
+    { at: 0, do: 'part', device: 0, relay: 1, forMs: 16_000 },
+    { at: 500, do: 'send', device: 0, channel: 0, burst: 5 },
+    { at: 1_500, do: 'hand', device: 0, deed: 'edit', nth: 1 },
+    { at: 2_000, do: 'hand', device: 0, deed: 'retry', nth: 0 },
+    { at: 2_500, do: 'hand', device: 0, deed: 'drop-undo', nth: 2 },
+    { at: 3_000, do: 'hand', device: 0, deed: 'drop', nth: 3 },
+    { at: 19_000, do: 'send', device: 0, channel: 1, burst: 1 },
+  ]),
+  story('open', { ...base, rates: { ...calm, statusLost: 600 } }, 16_000, [
+    { at: 500, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 2_000, do: 'send', device: 1, channel: 0, burst: 1 },
+    { at: 5_000, do: 'cut', device: 0, relay: 0 },
+    { at: 5_500, do: 'cut', device: 1, relay: 1 },
+    { at: 9_000, do: 'cut', device: 0, relay: 1 },
+    { at: 9_500, do: 'cut', device: 1, relay: 0 },
+  ]),
+  story('clocks', base, 45_000, [
+    { at: 0, do: 'part', device: 0, relay: 0, forMs: 3_000 },
+    { at: 0, do: 'part', device: 0, relay: 1, forMs: 3_000 },
+    { at: 500, do: 'send', device: 0, channel: 0, burst: 1 },
+    { at: 1_000, do: 'clock', device: 0, byMs: 5 * 3_600_000 },
+    { at: 12_000, do: 'clock', device: 0, byMs: -5 * 3_600_000 },
+    { at: 13_000, do: 'send', device: 0, channel: 0, burst: 2 },
+    { at: 13_020, do: 'clock', device: 0, byMs: -86_400_000 },
+  ]),
 ];
 
 function story(name: string, options: Options, healAt: number, steps: readonly Step[]): Plan {

@@ -37,6 +37,8 @@ export interface Passing {
 
 /** Stands outside the code, watches every step, and knows the property, not the code. */
 export interface Checker {
+  /** A device begins to open a link. */
+  dialled?(from: string, to: string): void;
   called?(call: Called): void;
   committed?(commit: Commit): void;
   sent?(frame: Passing): void;
@@ -57,6 +59,10 @@ export class Watch {
 
   add(...checkers: readonly Checker[]): void {
     this.#checkers.push(...checkers);
+  }
+
+  dialled(from: string, to: string): void {
+    for (const one of this.#checkers) one.dialled?.(from, to);
   }
 
   called(site: string, life: Life, name: string, args: unknown): void {

@@ -2,6 +2,7 @@ import { backoffMs } from '../backoff';
 import type { EventId } from '../ids';
 import { limits } from '../limits';
 import type { Generation, Intent, Operation } from '../tables';
+import { contentBytesOf } from '../wire/event';
 import { untouched } from './policy';
 
 /** One send round: which event goes to which relays, by which engine, when. */
@@ -12,6 +13,8 @@ export interface Round {
   readonly now: number;
   /** In [0, 1). */
   readonly jitter: number;
+  /** Relays that announced a bound this event is over. */
+  readonly tooSmall?: readonly string[];
 }
 
 /** The operation after a due round began: claims are leased, the next round is set. */
@@ -31,18 +34,69 @@ export function claim(operation: Operation, round: Round): Operation {
   const intents = round.relays.map((relay, at): Intent => {
     const old = find(operation, relay, round.event);
     if (old?.state === 'accepted' || old?.state === 'rejected') return old;
-    return {
+    const about = {
       relay,
       event: round.event,
-      state: 'leased',
-      attempt: (old?.attempt ?? 0) + 1,
+      attempt: old?.attempt ?? 0,
       required: old?.required ?? (first && at < limits.requiredRelaysMax),
       at: round.now,
-      term: round.term,
-      untilMs: round.now + limits.leaseMs,
     };
+    if (round.tooSmall?.includes(relay)) return { ...about, state: 'rejected', reason: tooLargeReason };
+    const lease = { term: round.term, untilMs: round.now + limits.leaseMs };
+    return { ...about, ...lease, state: 'leased', attempt: about.attempt + 1 };
   });
   return { ...operation, intents: merge(operation.intents, intents) };
+}
+
+/** Why an intent is rejected here: the event is over the bound the relay announced. */
+const tooLargeReason = 'event_too_large';
+/** Why an intent ends without an answer: its slot left retention, so nothing is left to send. */
+export const unconfirmedReason = 'unconfirmed';
+
+/** Longest content each relay announced that it takes, bytes; a relay without an entry takes ours. */
+export type ContentBounds = Readonly<Record<string, number>>;
+
+/** Relays whose announced bound an event of this size is over: it would be refused there for ever. */
+export function tooSmallFor(
+  eventBytes: number,
+  relays: readonly string[],
+  bounds: ContentBounds | undefined,
+): readonly string[] {
+  const content = contentBytesOf(eventBytes);
+  return relays.filter((relay) => content > (bounds?.[relay] ?? Number.POSITIVE_INFINITY));
+}
+
+/** The relays of a round that the event is really handed to. */
+export function handedTo(operation: Operation, event: EventId, relays: readonly string[]): readonly string[] {
+  return relays.filter((relay) => find(operation, relay, event)?.state === 'leased');
+}
+
+/** Required intents of the active generation that are neither accepted nor ended: what keeps an operation open. */
+export function unfinished(operation: Operation): readonly Intent[] {
+  const active = operation.generations.at(-1)?.id;
+  const open = (intent: Intent) =>
+    intent.state === 'pending' || intent.state === 'leased' || intent.state === 'retryable';
+  return operation.intents.filter((intent) => intent.required && intent.event === active && open(intent));
+}
+
+/** Ends an intent that can no longer be carried out. */
+export function endIntent(operation: Operation, ended: Intent, reason: string, now: number): Operation {
+  const { term: _term, untilMs: _until, ...kept } = ended;
+  return {
+    ...operation,
+    intents: merge(operation.intents, [{ ...kept, state: 'cancelled', reason, at: now }]),
+  };
+}
+
+/** Opens what relays refused for good once more, because a person asked for it. */
+export function reopenRejected(operation: Operation, now: number): Operation {
+  const active = operation.generations.at(-1)?.id;
+  const intents = operation.intents.map((intent): Intent => {
+    if (intent.event !== active || intent.state !== 'rejected') return intent;
+    const { reason: _reason, ...kept } = intent;
+    return { ...kept, state: 'pending', at: now };
+  });
+  return { ...operation, intents };
 }
 
 /** Frees the claims on one relay whose link is dead (RD-07). */
@@ -80,6 +134,9 @@ export function answered(
 ): Operation {
   const old = find(operation, relay, event);
   if (old?.state === 'accepted') return operation;
+  // What ended stays ended against a refusal; only an acceptance says more.
+  if (verdict.state === 'retryable' && (old?.state === 'rejected' || old?.state === 'cancelled'))
+    return operation;
   const intent: Intent = {
     relay,
     event,
@@ -112,14 +169,14 @@ function merge(old: readonly Intent[], changed: readonly Intent[]): readonly Int
   return [...old.filter((intent) => !touched(intent)), ...changed];
 }
 
-/** Drops the bytes of an acknowledged operation: what is left is history and evidence. */
-export function settled(operation: Operation, acked: NonNullable<Operation['acked']>): Operation {
+/** An operation that is sent no more: what is left is history and evidence. */
+export function withoutBytes(operation: Operation): Operation {
   const { nextAt: _next, parked: _parked, ...rest } = operation;
   const generations = operation.generations.map((one): Generation => {
     const { event: _event, blob: _blob, ...kept } = one;
     return kept;
   });
-  return { ...rest, generations, acked };
+  return { ...rest, generations };
 }
 
 /** Bytes of an operation's active event and blob, as counted in the outbox bound (OB-30). */

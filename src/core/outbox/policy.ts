@@ -18,7 +18,15 @@ export interface Conditions {
 }
 
 /** Why no new generation may be made. Due rebroadcasts go on all the same. */
-export type ParkReason = 'clock' | 'room' | 'locked' | 'processing' | 'budget' | 'identity';
+export type ParkReason =
+  | 'clock'
+  | 'room'
+  | 'locked'
+  | 'processing'
+  | 'budget'
+  | 'identity'
+  /** Larger than every relay in reach takes. */
+  | 'too-large';
 
 /** What to do for the head next. */
 export interface Verdict {
@@ -48,11 +56,19 @@ export function nextForHead(head: MessageRow, conditions: Conditions): Verdict {
   }
   if (!connected) return {};
   const due = dueAt(operation, conditions.now);
+  if (isRefusedByAll(operation, active.id, conditions.ready)) return { parked: 'too-large' };
   if (conditions.now >= due) return dueRound(operation, active.slot, conditions);
   const claims = conditions.ready.map((relay) => claimedUntil(operation, relay, active.id, conditions));
   const unclaimed = conditions.ready.filter((_, at) => claims[at] === undefined);
   const wakeAt = Math.min(due, ...claims.filter((until) => until !== undefined));
   return unclaimed.length > 0 ? { send: 'rebroadcast', relays: unclaimed, wakeAt } : { wakeAt };
+}
+
+/** A relay's terminal refusal ends its intent, never the entry: another relay, or a retry by hand, opens it again. */
+function isRefusedByAll(operation: Operation, event: string, relays: readonly string[]): boolean {
+  const refused = (relay: string) =>
+    operation.intents.some((one) => one.relay === relay && one.event === event && one.state === 'rejected');
+  return relays.length > 0 && relays.every(refused);
 }
 
 function dueRound(operation: Operation, slot: number, conditions: Conditions): Verdict {

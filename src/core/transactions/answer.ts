@@ -3,7 +3,7 @@ import { answered } from '../outbox/operation';
 import { untouched } from '../outbox/policy';
 import { all, decide, get, part, put, type Script } from '../transaction';
 import type { NackReason, PutResult } from '../wire/event-put';
-import { dequeue } from './dequeue';
+import { dequeue, withOpen } from './dequeue';
 import type { Keys } from './keys';
 import type { MakingArgs, MaterialiseOutcome } from './materialise';
 import { lookAt, newCounters } from './rows';
@@ -61,7 +61,8 @@ export function* answer(args: AnswerArgs, keys: Keys): Script<AnswerOutcome> {
   }
   if (operation === before) return decide({ kind: 'repeated' });
   const next = { ...counters, revision: counters.revision + 1 };
-  const changes = [put('messages', { ...row, operation }), put('counters', next)];
+  const after = { ...row, operation };
+  const changes = [put('messages', row.lane === undefined ? withOpen(after) : after), put('counters', next)];
   const effects = [lookAt(next, 'outbox')];
   if (args.result.type === 'has') return decide({ kind: 'late', seq: row.seq }, changes, effects);
   return decide({ kind: 'refused', seq: row.seq, reason: args.result.reason }, changes, effects);

@@ -1,5 +1,5 @@
 import type { EventId } from '../ids';
-import { settled } from '../outbox/operation';
+import { unfinished, withoutBytes } from '../outbox/operation';
 import type { CountersRow, MessageRow, Operation } from '../tables';
 import { decide, part, put, type Script } from '../transaction';
 import type { Keys } from './keys';
@@ -35,7 +35,10 @@ export function* dequeue(
   },
 ): Script<DequeueOutcome> {
   const { lane: _lane, bytes, ...kept } = row;
-  const acked = { event: evidence.event, by: evidence.by, at: evidence.now };
+  const left = {
+    ...withoutBytes(operation),
+    acked: { event: evidence.event, by: evidence.by, at: evidence.now },
+  };
   const counters: CountersRow = {
     ...making.counters,
     outboxBytes: Math.max(0, making.counters.outboxBytes - (bytes ?? 0)),
@@ -44,7 +47,7 @@ export function* dequeue(
   };
   yield {
     step: 'apply',
-    changes: [put('messages', { ...kept, operation: settled(operation, acked) }), put('counters', counters)],
+    changes: [put('messages', withOpen({ ...kept, operation: left })), put('counters', counters)],
     effects: [lookAt(counters, 'outbox')],
   };
   // Evidence needs no key: a locked store takes it, and the next head is made when there is a key.
@@ -53,4 +56,16 @@ export function* dequeue(
   if (head === undefined) return decide({ seq: row.seq });
   const next = yield* part(materialiseHead(making.args, making.keys, head, after));
   return decide({ seq: row.seq, next });
+}
+
+/**
+ * A message that left the lane, marked open while a required relay has still to be heard (RD-04). One that a person
+ * dropped is sent to nobody again, whatever relays say of it later.
+ */
+export function withOpen(row: MessageRow): MessageRow {
+  const { open: _open, ...kept } = row;
+  const { operation } = row;
+  const waits =
+    operation !== undefined && operation.droppedAt === undefined && unfinished(operation).length > 0;
+  return waits ? { ...kept, open: row.seq } : kept;
 }

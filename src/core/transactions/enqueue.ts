@@ -58,11 +58,11 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
   const earlier = same.find((row) => row.own);
   if (earlier !== undefined) return decide(repeatOf(earlier, args, keys));
   if (conversation === undefined) return decide({ kind: 'unknown-conversation' });
-  const over = bytesOver(args);
+  const over = overBy(args.profile, args.body);
   if (over > 0) return decide({ kind: 'too-long', over });
   const counters = stored ?? newCounters(args.account);
   const body = sealOwnBody(key, args.account, args.command, args.body, args.nonce);
-  const bytes = body.length + entryOverheadBytes;
+  const bytes = entryBytes(body);
   const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
   // The head's event needs room too, or a full outbox could never send what fills it.
   if (counters.outboxBytes + bytes > max - limits.outboxHeadBytes)
@@ -94,11 +94,18 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
   );
 }
 
-/** Room for the publish frame is reserved before the message is accepted: what never fits is never queued. */
-function bytesOver(args: EnqueueArgs): number {
-  const profile = present(profileOf(args.profile), 'an account has a profile of this build');
-  const { channel, nick, text, secret } = args.body;
-  return privmsgBytesOver(profile, channel, nick, text, secret !== undefined);
+/**
+ * Bytes by which a body would pass its bounds; 0 when it fits. Room for the publish frame is reserved before a message
+ * is accepted: what never fits is never queued (RD-13).
+ */
+export function overBy(profileName: string, body: OwnBody): number {
+  const profile = present(profileOf(profileName), 'an account has a profile of this build');
+  return privmsgBytesOver(profile, body.channel, body.nick, body.text, body.secret !== undefined);
+}
+
+/** Bytes counted in the outbox for an entry that nothing was made of yet. */
+export function entryBytes(sealedBody: Bytes): number {
+  return sealedBody.length + entryOverheadBytes;
 }
 
 function repeatOf(earlier: MessageRow, args: EnqueueArgs, keys: Keys): EnqueueOutcome {

@@ -9,7 +9,15 @@ import { type Composed, compose } from '../graph/compose';
 import { type OwnBody, openOwnBody } from '../history/records';
 import type { AccountId, Bytes, EventId, LogicalId } from '../ids';
 import { limits } from '../limits';
-import { addGeneration, beginRound, exposedBytes, parkUntil } from '../outbox/operation';
+import {
+  addGeneration,
+  beginRound,
+  type ContentBounds,
+  exposedBytes,
+  handedTo,
+  parkUntil,
+  tooSmallFor,
+} from '../outbox/operation';
 import type { ParkReason } from '../outbox/policy';
 import type { CountersRow, MessageRow, Operation } from '../tables';
 import {
@@ -42,6 +50,7 @@ export interface MakingArgs {
   readonly jitter: number;
   /** 32 random bytes: the nonces of a secret channel come from it. */
   readonly seed: Bytes;
+  readonly contentMax?: ContentBounds;
 }
 
 /** Makes the head's next generation. It names the head and the generation it decided on. */
@@ -93,8 +102,9 @@ export function* materialiseHead(
 ): Script<MaterialiseOutcome> {
   const profile = present(profileOf(args.profile), 'an account has a profile of this build');
   const slotsRetained = profile.clientSlotsRetained;
+  const ownTime = validOwnTime(head, counters, args.now);
   const place = gatedPlaceOf({ account: head.account, profile: args.profile, slotsRetained }, keys);
-  const ticket = yield* ticketFor(profile, counters, args.now, keys);
+  const ticket = yield* ticketFor(profile, { ...counters, ownTime }, args.now, keys);
   if (ticket === 'identity') return parkHead(head, counters, args, 'identity');
   if (ticket?.kind === 'budget') return parkHead(head, counters, args, 'budget', ticket.untilMs);
   const content = contentOf(profile, head, keys, args.seed);
@@ -102,13 +112,22 @@ export function* materialiseHead(
   const own = {
     content,
     now: args.now,
-    ownTime: counters.ownTime,
+    ownTime,
     covers: head.seq,
     ...(ticket === undefined ? {} : { blobOf: ticket.blobOf }),
   };
   const made = yield* compose(place, own);
   if (made === undefined) return parkHead(head, counters, args, 'clock');
   return exposeHead(head, counters, args, { ...made, ...ticket?.spent }, keys);
+}
+
+/**
+ * Time of the last own event. One further ahead than a clock may go back was written by a clock that was wrong, and
+ * must not hold up the lane until that time comes (OB-35). A copy stays later than the copies before it all the same.
+ */
+function validOwnTime(head: MessageRow, { ownTime }: CountersRow, now: number): number {
+  const isFirst = (head.operation?.generations.length ?? 0) === 0;
+  return isFirst && ownTime - now > limits.ownTimeAheadMaxMs ? 0 : ownTime;
 }
 
 /** The ticket an event was proven with, as the counters keep it. */
@@ -130,7 +149,10 @@ function exposeHead(
   const held = counters.outboxBytes + added;
   if (held > (keys.outboxBytesMax ?? limits.outboxBytesMax)) return parkHead(head, counters, args, 'room');
   const { id, slot, time: at, event, blob } = made;
-  const operation = beginRound(addGeneration(before, { id, slot, at, event, blob }), { ...args, event: id });
+  const tooSmall = tooSmallFor(event.length, args.relays, args.contentMax);
+  if (tooSmall.length === args.relays.length) return parkHead(head, counters, args, 'too-large');
+  const generation = { id, slot, at, event, blob };
+  const operation = beginRound(addGeneration(before, generation), { ...args, tooSmall, event: id });
   const row: MessageRow = { ...head, operation, bytes: (head.bytes ?? 0) + added };
   const next: CountersRow = {
     ...counters,
@@ -144,7 +166,10 @@ function exposeHead(
   return decide(
     { kind: 'made', seq: head.seq, id },
     [...made.changes, put('messages', row), put('generations', link), put('counters', next)],
-    [{ type: 'put-event', id, event, blob, relays: args.relays }, lookAt(next, 'outbox')],
+    [
+      { type: 'put-event', id, event, blob, relays: handedTo(operation, id, args.relays) },
+      lookAt(next, 'outbox'),
+    ],
   );
 }
 
@@ -165,25 +190,12 @@ function parkHead(
   if (active?.event === undefined) {
     operation = parkUntil(head.operation, reason, Math.min(until, args.now + backoffMaxMs));
   } else {
-    const round = {
-      event: active.id,
-      relays: args.relays,
-      term: args.term,
-      now: args.now,
-      jitter: args.jitter,
-    };
-    operation = {
-      ...beginRound(head.operation as Operation, round),
-      parked: reason,
-    };
+    const tooSmall = tooSmallFor(active.event.length, args.relays, args.contentMax);
+    const round = { ...args, tooSmall, event: active.id };
+    operation = { ...beginRound(head.operation as Operation, round), parked: reason };
     const blob = active.blob ?? new Uint8Array(0);
-    effects.push({
-      type: 'put-event',
-      id: active.id,
-      event: active.event,
-      blob,
-      relays: args.relays,
-    });
+    const relays = handedTo(operation, active.id, args.relays);
+    effects.push({ type: 'put-event', id: active.id, event: active.event, blob, relays });
   }
   const next = { ...counters, revision: counters.revision + 1 };
   const changes: Change[] = [put('messages', { ...head, operation }), put('counters', next)];

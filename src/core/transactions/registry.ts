@@ -8,8 +8,10 @@ import { markRead, putDraft } from './draft';
 import { enqueue } from './enqueue';
 import { pruneGraph } from './graph-prune';
 import { graphBodies, graphHeaders, graphLacking, graphPage, graphTips } from './graph-reads';
+import { drop, editQueued, forgetDropped, retryNow, undoDrop } from './hand';
 import type { Keys } from './keys';
 import { materialise } from './materialise';
+import { claimOpen } from './open';
 import { limitRate, setRateIdentity } from './rate';
 import { head, message, overview, timeline } from './reads';
 import { receive, receiveFetched, scanChannel } from './receive';
@@ -21,8 +23,12 @@ export const writes = {
   answer,
   addRelay,
   beginEngine,
+  claimOpen,
   createAccount,
+  drop,
+  editQueued,
   enqueue,
+  forgetDropped,
   joinChannel,
   limitRate,
   markRead,
@@ -36,9 +42,11 @@ export const writes = {
   relayTake,
   release,
   removeRelay,
+  retryNow,
   scanChannel,
   sendRound,
   setRateIdentity,
+  undoDrop,
 } as const;
 
 /** Everything that may be read, by name. */

@@ -1,5 +1,12 @@
 import type { AccountId, EventId } from '../ids';
-import { beginRound, claim, releaseClaims } from '../outbox/operation';
+import {
+  beginRound,
+  type ContentBounds,
+  claim,
+  handedTo,
+  releaseClaims,
+  tooSmallFor,
+} from '../outbox/operation';
 import { untouched } from '../outbox/policy';
 import type { CountersRow, MessageRow, Operation } from '../tables';
 import { decide, put, type Script } from '../transaction';
@@ -20,6 +27,7 @@ export interface SendRoundArgs {
   readonly now: number;
   /** In [0, 1). */
   readonly jitter: number;
+  readonly contentMax?: ContentBounds;
 }
 
 /** `past`: the store is past that decision already, and nothing is sent. */
@@ -34,7 +42,8 @@ export function* sendRound(args: SendRoundArgs): Script<SendRoundOutcome> {
   const stands = head?.seq === args.seq && active?.id === args.event && head.operation?.round === args.round;
   if (!stands || active?.event === undefined) return decide({ kind: 'past' });
   const before = head.operation ?? untouched;
-  const operation = args.due ? beginRound(before, args) : claim(before, args);
+  const round = { ...args, tooSmall: tooSmallFor(active.event.length, args.relays, args.contentMax) };
+  const operation = args.due ? beginRound(before, round) : claim(before, round);
   const [row, next] = withOperation(head, counters, operation);
   const blob = active.blob ?? new Uint8Array(0);
   return decide(
@@ -46,7 +55,7 @@ export function* sendRound(args: SendRoundArgs): Script<SendRoundOutcome> {
         id: active.id,
         event: active.event,
         blob,
-        relays: args.relays,
+        relays: handedTo(operation, active.id, args.relays),
       },
       lookAt(next, 'outbox'),
     ],

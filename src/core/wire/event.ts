@@ -2,7 +2,7 @@ import { blake3 } from '@noble/hashes/blake3.js';
 import { DecodeError, EncodeError } from '../errors';
 import { type Bytes, type EventId, fromHex, toHex } from '../ids';
 import { limits } from '../limits';
-import { decodeAll, encodeWith, type Reader, type Writer } from './codec';
+import { decodeAll, encodeWith, prefixedBytes, type Reader, type Writer } from './codec';
 
 /** Bytes of an event id. */
 export const idBytes = 32;
@@ -100,6 +100,14 @@ export function readEvent(reader: Reader): Event {
 export function writeEvent(writer: Writer, event: Event): void {
   writeHeader(writer, event.header);
   writer.prefixed(event.content, limits.contentBytesMax);
+}
+
+/** Bytes of the content of an event that takes `eventBytes` encoded. */
+export function contentBytesOf(eventBytes: number): number {
+  const sized = eventBytes - limits.eventHeaderBytes;
+  return (
+    [1, 3, 5].map((prefix) => sized - prefix).find((content) => prefixedBytes(content) === sized) ?? sized
+  );
 }
 
 /** Bytes of an event as they travel and are stored. Throws `EncodeError` when a bound is broken. */

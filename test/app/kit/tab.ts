@@ -215,6 +215,21 @@ export class Tab {
     writeFileSync(file, Buffer.from(String(data), 'base64'));
   }
 
+  /**
+   * Gives the page a function of this name, for one text, that calls `listener` here. What was called before the
+   * browser died is heard: it had left the page.
+   */
+  async expose(name: string, listener: (text: string) => void): Promise<void> {
+    this.#cdp.on(
+      'Runtime.bindingCalled',
+      (params) => {
+        if (params['name'] === name) listener(String(params['payload']));
+      },
+      this.session,
+    );
+    await this.#send('Runtime.addBinding', { name });
+  }
+
   /** Sends a command of the protocol to this tab. */
   command(method: string, params: object = {}): Promise<Record<string, unknown>> {
     return this.#send(method, params);

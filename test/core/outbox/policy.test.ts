@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { answered, beginRound } from '../../../src/core/outbox/operation';
+import { answered, beginRound, handedTo, reopenRejected } from '../../../src/core/outbox/operation';
 import { type Conditions, nextForHead, untouched, type Verdict } from '../../../src/core/outbox/policy';
 import type { Intent, MessageRow, Operation } from '../../../src/core/tables';
 import { account, command, slot as firstSlot, open } from '../../fixtures/account';
@@ -36,6 +36,8 @@ const inputs = {
     'rejected',
     'accepted',
   ],
+  /** What the other relay has of the event. */
+  other: ['in flight', 'rejected'],
 } as const;
 
 type Input = { readonly [K in keyof typeof inputs]: (typeof inputs)[K][number] };
@@ -60,6 +62,7 @@ const table: readonly Rule[] = [
   { when: { made: ['nothing'], parked: ['yes'], next: ['later'] }, gives: { parked: 'room', wakeAt: pause } },
   { when: { made: ['nothing'], peers: ['enough'] }, gives: { send: 'materialise', relays: all } },
   { when: { peers: ['too few', 'not synced'] }, gives: {} },
+  { when: { claim: ['rejected'], other: ['rejected'] }, gives: { parked: 'too-large' } },
   {
     when: { next: isDue, made: ['in a closed slot'], asked: ['since it closed'], clock: ['doubted'] },
     gives: { send: 'rebroadcast', relays: all, parked: 'clock' },
@@ -113,8 +116,7 @@ function headOf(input: Input): MessageRow {
     attempt: 1,
     required: true,
     at: 0,
-    state: 'leased',
-    term: 7,
+    ...(input.other === 'rejected' ? { state: 'rejected' } : { state: 'leased', term: 7 }),
   };
   const isMade = input.made !== 'nothing';
   const operation: Operation = {
@@ -157,7 +159,7 @@ describe('the policy of the head', () => {
   const cases = [...combinations()];
 
   test('[OB-02] [OB-03] [OB-24] [RD-06] every combination of its inputs gives what the table says', () => {
-    expect(cases).toHaveLength(6 * 3 * 2 * 3 * 2 * 2 * 9);
+    expect(cases).toHaveLength(6 * 3 * 2 * 3 * 2 * 2 * 9 * 2);
     const used = new Map<Rule, number>();
     for (const input of cases) {
       const rule = table.find((one) => fits(one, input)) as Rule;
@@ -183,6 +185,30 @@ describe('the policy of the head', () => {
     const doubted = cases.filter((input) => input.clock === 'doubted' && input.peers === 'enough');
     const sends = doubted.map((input) => nextForHead(headOf(input), conditionsOf(input)).send);
     expect(new Set(sends)).toEqual(new Set([undefined, 'rebroadcast']));
+  });
+
+  test('[RD-08] an event that every ready relay refused for good parks in sight, until another relay is there', () => {
+    const at = slot + 600_000;
+    const made = { ...untouched, generations: [{ id: 'e', slot, at, event: new Uint8Array(1) }] };
+    const round = { event: 'e', term: 7, now: at, jitter: 0 };
+    const refused = beginRound(made, { ...round, relays: all, tooSmall: all });
+    const base = {
+      now: at + 3_000_000,
+      synced: true,
+      minPeers: 1,
+      clockTrusted: true,
+      rotationMs: hour,
+      term: 7,
+    };
+    for (const ready of [all, all.slice(0, 1)]) {
+      expect(nextForHead(rowOf(refused), { ...base, ready })).toEqual({ parked: 'too-large' });
+    }
+    const ready = [...all, 'wss://roomy/'];
+    expect(nextForHead(rowOf(refused), { ...base, ready })).toEqual({ send: 'rebroadcast', relays: ready });
+    const again = beginRound(refused, { ...round, relays: ready, tooSmall: all, now: base.now });
+    expect(handedTo(again, 'e', ready)).toEqual(['wss://roomy/']);
+    const opened = reopenRejected(refused, base.now);
+    expect(nextForHead(rowOf(opened), { ...base, ready: all })).toEqual({ send: 'rebroadcast', relays: all });
   });
 
   test('[OB-19] no number of rounds or generations ends it: it is due again and again, for years', () => {

@@ -18,6 +18,7 @@ describe('the trusted clock', () => {
     ['two peers', [90_000, 92_000], 91_000],
     ['two peers 20 s apart, each within 10 s of the middle', [90_000, 110_000], 100_000],
     ['three peers', [-3_600_000, -3_601_000, -3_602_000], -3_601_000],
+    ['two peers an odd number of ms apart, in whole ms', [90_000, 90_001], 90_001],
     ['two of three', [90_000, 91_000, 5_000_000], 91_000],
   ])(
     '[OB-35] beyond 30 s the offset that %s agree on is applied',

@@ -4,7 +4,7 @@ import { Reader } from '../../../src/core/wire/codec';
 import { parentsOf, readHeader } from '../../../src/core/wire/event';
 import { decodeEventPutStatus } from '../../../src/core/wire/event-put';
 import { decodeFrame } from '../../../src/core/wire/frame';
-import { profile, urlOf } from '../names';
+import { nameOf, profile, urlOf } from '../names';
 import type { Checker, Passing, Watch } from '../watch';
 import type { Ledger } from './ledger';
 
@@ -63,6 +63,28 @@ export class Evidence implements Checker {
     }
     this.#count('descendant');
     return this.ledger.births.get(acked.event)?.device !== device && this.#buildsOn(device, acked.event, ids);
+  }
+
+  /** Required intents of what was accepted, by the rows at the end. */
+  required(): { readonly of: number; readonly accepted: number } {
+    const intents = this.ledger
+      .all()
+      .flatMap(({ row, dropped }) => (dropped ? [] : (row.operation?.intents ?? [])))
+      .filter((one) => one.required);
+    return { of: intents.length, accepted: intents.filter((one) => one.state === 'accepted').length };
+  }
+
+  /** Intents that say accepted while the relay has nothing of it: "by n of m" must be a fact at the relays. */
+  lies(): readonly string[] {
+    return this.ledger
+      .all()
+      .flatMap(({ device, row }) =>
+        (row.operation?.intents ?? []).flatMap(({ state, relay, event }) =>
+          state === 'accepted' && this.watch.event(nameOf(relay), event) === undefined
+            ? [`${device} ${row.seq} counts ${relay}, which does not have it`]
+            : [],
+        ),
+      );
   }
 
   #count(ending: Ending): void {

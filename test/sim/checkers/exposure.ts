@@ -9,18 +9,19 @@ import { decodeEventRep } from '../../../src/core/wire/sync';
 import { nameOf, profile, urlOf } from '../names';
 import type { Called, Checker, Commit, Passing, Watch } from '../watch';
 import type { Life } from '../world';
-import type { Ledger } from './ledger';
+import { type Ledger, waits } from './ledger';
+
+/** Links that were begun in vain since the one that had told tips ended: then nobody has to wait for that relay. */
+const dialsHopeless = 3;
+/** The furthest the time of an event may be off: devices run some seconds wrong, and within 30 s nobody minds. */
+const timeOffMaxMs = 45_000;
 
 /** An engine may not have heard yet that relays were added. */
 const relaysNewsMs = 15_000;
 
-/** A relay that was there so lately is still waited for: several tries to reach it take longer. */
-const waitedForMs = 5_000;
-
 interface Answered {
   readonly relay: string;
   readonly slot: number;
-  readonly at: number;
 }
 
 /**
@@ -33,6 +34,8 @@ export class ExposureChecker implements Checker {
   /** Tips that relays told each device, by link. */
   readonly #answered = new Map<string, Answered[]>();
   readonly #relaysAt = new Map<string, number>();
+  /** Links begun since a relay last told a device tips. */
+  readonly #dials = new Map<string, number>();
 
   constructor(
     private readonly watch: Watch,
@@ -40,6 +43,11 @@ export class ExposureChecker implements Checker {
     private readonly clockOf: (device: string) => number,
     private readonly isSteady: (device: string) => boolean,
   ) {}
+
+  dialled(from: string, to: string): void {
+    const key = `${from} ${to}`;
+    this.#dials.set(key, (this.#dials.get(key) ?? 0) + 1);
+  }
 
   committed(commit: Commit): void {
     if (commit.changes.some((one) => ('put' in one ? one.put : one.remove) === 'relays')) {
@@ -55,10 +63,10 @@ export class ExposureChecker implements Checker {
 
   delivered(frame: Passing): void {
     if (frame.kind !== 'TipRep' || this.watch.rowsOf(frame.to).isRelay) return;
+    this.#dials.delete(`${frame.to} ${frame.from}`);
     const list = this.#answered.get(frame.to) ?? [];
     this.#answered.set(frame.to, list);
-    const slot = slotOf(profile, this.clockOf(frame.to));
-    list.push({ relay: urlOf(frame.from), slot, at: this.watch.world.now });
+    list.push({ relay: urlOf(frame.from), slot: slotOf(profile, this.clockOf(frame.to)) });
   }
 
   sent(frame: Passing): void {
@@ -87,7 +95,7 @@ export class ExposureChecker implements Checker {
       this.watch.world.breach('exposed-early', `${frame.from} puts ${id}, which is no generation of its own`);
       return;
     }
-    const ahead = this.ledger.lane(frame.from).find((one) => one.order < entry.order && one.left === 0);
+    const ahead = this.ledger.lane(frame.from).find((one) => one.order < entry.order && waits(one));
     if (ahead !== undefined) {
       this.watch.world.breach(
         'head-only',
@@ -112,21 +120,19 @@ export class ExposureChecker implements Checker {
 
   #enough(device: string, _life: Life, making: MakingArgs): void {
     const { now } = this.watch.world;
+    const off = making.now - now;
+    if (Math.abs(off) > timeOffMaxMs) {
+      this.watch.world.breach('clock', `${device} makes an event at a time that is ${off} ms off`);
+    }
     if (now - (this.#relaysAt.get(device) ?? 0) < relaysNewsMs || !this.isSteady(device)) return;
-    const known = this.watch.relays(device).map((row) => row.url);
-    const missed = this.#answered
-      .get(device)
-      ?.some(
-        (one) =>
-          known.includes(one.relay) && !making.relays.includes(one.relay) && now - one.at < waitedForMs,
-      );
-    if (
-      making.relays.length < minPeersOf(profile, known.length) &&
-      (making.relays.length === 0 || missed === true)
-    ) {
+    const tries = (url: string): number => this.#dials.get(`${device} ${nameOf(url)}`) ?? 0;
+    const known = this.watch
+      .relays(device)
+      .filter(({ url }) => making.relays.includes(url) || tries(url) < dialsHopeless).length;
+    if (making.relays.length < minPeersOf(profile, known)) {
       this.watch.world.breach(
         'too-few',
-        `${device} makes an event with ${making.relays.length} of ${known.length} relays`,
+        `${device} makes an event with ${making.relays.length} of ${known} relays`,
       );
     }
     const slot = slotOf(profile, making.now);

@@ -5,12 +5,24 @@ import type { Checker, Commit, Watch } from '../watch';
 /** One accepted message, as the rows of its device have shown it. */
 export interface Entry {
   readonly device: string;
-  readonly logical: LogicalId;
+  /** Changes with an edit. */
+  logical: LogicalId;
   /** Place among the messages this device accepted, from 0. */
   readonly order: number;
   row: MessageRow;
-  /** How often it has left the lane. */
+  /** How often it has left the lane by evidence. */
   left: number;
+  /** A person took it out of the lane. */
+  dropped: boolean;
+}
+
+/** True while an entry stands in the lane. */
+export function waits(entry: Entry): boolean {
+  return entry.left === 0 && !entry.dropped;
+}
+
+function isDropped(row: MessageRow): boolean {
+  return row.lane === undefined && row.operation?.droppedAt !== undefined;
 }
 
 /** The obvious version of an outbox: a list of what was accepted, in the order of acceptance. */
@@ -30,13 +42,9 @@ export class Ledger implements Checker {
     return [...this.#lanes.values()].flat();
   }
 
-  entry(device: string, logical: LogicalId): Entry | undefined {
-    return this.#byLogical.get(`${device} ${logical}`);
-  }
-
-  /** The first of a device that has not left yet. */
-  head(device: string): Entry | undefined {
-    return this.lane(device).find((entry) => entry.left === 0);
+  /** The entry at a place of a device: an edit changes everything of it but that. */
+  entry(device: string, seq: number): Entry | undefined {
+    return this.lane(device).find((entry) => entry.row.seq === seq);
   }
 
   committed(commit: Commit): void {
@@ -49,34 +57,43 @@ export class Ledger implements Checker {
     for (const row of own) this.#take(commit.site, row);
     for (const change of commit.changes) {
       if (!('put' in change) || change.put !== 'generations') continue;
-      const entry = this.lane(commit.site).find((one) => one.row.seq === change.row.seq);
+      const entry = this.entry(commit.site, change.row.seq);
       if (entry === undefined) this.watch.world.breach('generations', `${change.row.id} is of no entry`);
       else this.births.set(change.row.id, entry);
     }
   }
 
   #take(device: string, row: MessageRow): void {
-    const known = this.entry(device, row.logical);
-    if (known !== undefined) {
-      if (known.row.seq !== row.seq) {
-        this.watch.world.breach(
-          'duplicated',
-          `${device} keeps ${row.logical} at ${known.row.seq} and ${row.seq}`,
-        );
-      }
-      if (known.row.lane !== undefined && row.lane === undefined) known.left += 1;
-      known.row = row;
-      return;
+    const twin = this.#byLogical.get(`${device} ${row.logical}`);
+    if (twin !== undefined && twin.row.seq !== row.seq) {
+      this.watch.world.breach(
+        'duplicated',
+        `${device} keeps ${row.logical} at ${twin.row.seq} and ${row.seq}`,
+      );
     }
+    const known = this.entry(device, row.seq);
+    if (known !== undefined) return this.#change(device, known, row);
     const lane = this.#lanes.get(device) ?? [];
     this.#lanes.set(device, lane);
     const last = lane.at(-1);
     if (last !== undefined && last.row.seq >= row.seq) {
       this.watch.world.breach('reordered', `${device} accepted ${row.seq} after ${last.row.seq}`);
     }
-    const left = row.lane === undefined ? 1 : 0;
-    const entry: Entry = { device, logical: row.logical, order: lane.length, row, left };
+    const dropped = isDropped(row);
+    const left = row.lane === undefined && !dropped ? 1 : 0;
+    const entry: Entry = { device, logical: row.logical, order: lane.length, row, left, dropped };
     lane.push(entry);
     this.#byLogical.set(`${device} ${row.logical}`, entry);
+  }
+
+  #change(device: string, known: Entry, row: MessageRow): void {
+    const dropped = isDropped(row);
+    if (known.row.lane !== undefined && row.lane === undefined && !dropped) known.left += 1;
+    known.dropped = dropped;
+    known.row = row;
+    if (known.logical === row.logical) return;
+    this.#byLogical.delete(`${device} ${known.logical}`);
+    known.logical = row.logical;
+    this.#byLogical.set(`${device} ${row.logical}`, known);
   }
 }

@@ -1,10 +1,10 @@
-import { sameBytes } from '../../../src/core/ids';
 import type { Intent, MessageRow, Operation } from '../../../src/core/tables';
 import type { Change } from '../../../src/core/transaction';
 import { profile } from '../names';
 import type { Checker, Commit, Watch } from '../watch';
 import type { Evidence } from './evidence';
-import type { Ledger } from './ledger';
+import { mayChange, openOf } from './hand';
+import { type Ledger, waits } from './ledger';
 
 /**
  * What must hold of the lane after every commit of a device: nothing leaves but the head and only with evidence, one
@@ -25,7 +25,7 @@ export class OutboxChecker implements Checker {
   committed(commit: Commit): void {
     if (this.watch.rowsOf(commit.site).isRelay) return;
     let touched = false;
-    for (const change of commit.changes) touched = this.#change(commit.site, change) || touched;
+    for (const change of commit.changes) touched = this.#change(commit, change) || touched;
     if (touched) this.#counters(commit.site);
   }
 
@@ -33,35 +33,57 @@ export class OutboxChecker implements Checker {
     this.watch.world.breach(kind, what);
   }
 
-  #change(device: string, change: Change): boolean {
+  #change(commit: Commit, change: Change): boolean {
+    const device = commit.site;
     if ('remove' in change) {
-      if (change.remove === 'messages') this.#breach('lost', `${device} removed a message`);
+      if (change.remove === 'messages') this.#forgets(commit, change.key);
       if (change.remove === 'generations') this.#breach('generations', `${device} forgot a generation`);
       return change.remove === 'counters';
     }
     if (change.put === 'counters') return true;
     if (change.put !== 'messages' || !change.row.own) return change.put === 'messages';
     const key = `${device} ${change.row.seq}`;
-    this.#row(device, this.#before.get(key), change.row);
+    this.#row(commit, this.#before.get(key), change.row);
     this.#before.set(key, change.row);
     return true;
   }
 
-  #row(device: string, before: MessageRow | undefined, row: MessageRow): void {
-    const name = `${device} ${row.seq}`;
-    if (before !== undefined) {
-      if (before.lane === undefined && row.lane !== undefined) {
-        this.#breach('duplicated', `${name} is in the lane again`);
-      }
-      if (!sameBytes(before.body, row.body)) this.#breach('lost', `${name} has another body`);
+  /** Only what a person dropped, and what nobody ever saw a copy of, may be forgotten. */
+  #forgets(commit: Commit, key: readonly unknown[]): void {
+    const before = this.#before.get(`${commit.site} ${String(key[2])}`);
+    const dropped = before?.lane === undefined && before?.operation?.droppedAt !== undefined;
+    const exposed = (before?.operation?.generations.length ?? 0) > 0;
+    if (!dropped || exposed || !commit.names.includes('forgetDropped')) {
+      this.#breach('lost', `${commit.site} removed message ${String(key[2])}`);
     }
+  }
+
+  #row({ site: device, names }: Commit, before: MessageRow | undefined, row: MessageRow): void {
+    const name = `${device} ${row.seq}`;
+    const why = before === undefined ? undefined : mayChange(names, before, row);
+    if (why !== undefined) this.#breach(why.kind, `${name} ${why.what}`);
+    if (before?.lane === undefined && before !== undefined && row.lane !== undefined)
+      this.#returns(device, row);
+    if (row.open !== openOf(row))
+      this.#breach('open', `${name} is marked open ${row.open}, not ${openOf(row)}`);
     if (row.lane !== undefined && row.lane !== row.seq)
       this.#breach('reordered', `${name} moved in the lane`);
-    if (before?.lane !== undefined && row.lane === undefined) this.#leaves(device, row);
-    if (before === undefined && row.lane === undefined) this.#breach('lost', `${name} was never in the lane`);
+    const dropped = row.operation?.droppedAt !== undefined;
+    if (before?.lane !== undefined && row.lane === undefined && !dropped) this.#leaves(device, row);
+    if (before === undefined && row.lane === undefined && !names.includes('drop'))
+      this.#breach('lost', `${name} was never in the lane`);
     this.#generations(device, before, row);
     this.#intents(device, before, row);
     this.#rounds(device, before?.operation, row.operation);
+  }
+
+  /** A drop can be undone while nothing behind it was exposed: else the order would be another than was accepted. */
+  #returns(device: string, row: MessageRow): void {
+    const behind = this.ledger.lane(device).find((one) => one.row.seq > row.seq && isExposed(one.row));
+    if (behind !== undefined) {
+      this.#breach('reordered', `${device} ${row.seq} came back before ${behind.row.seq}, which was exposed`);
+    }
+    if (isExposed(row)) this.#breach('duplicated', `${device} ${row.seq} came back with a copy exposed`);
   }
 
   /** Rounds come one by one, never before they are due, with the pauses that were promised (OB-17). */
@@ -74,6 +96,10 @@ export class OutboxChecker implements Checker {
     if (before?.nextAt !== undefined && earlier > 0 && began < before.nextAt && this.isSteady(device)) {
       this.#breach('rounds', `${device} began round ${round} ${before.nextAt - began} ms too soon`);
     }
+    const sinceLast = began - (before?.lastRoundAt ?? Number.NEGATIVE_INFINITY);
+    if (earlier > 0 && sinceLast < leastPauseMs && this.isSteady(device)) {
+      this.#breach('rounds', `${device} began round ${round} ${sinceLast} ms after the one before`);
+    }
     if (now.nextAt === undefined) return;
     const pause = now.nextAt - began;
     const fits = round <= 5 ? pause === 30_000 * 2 ** (round - 1) : pause >= 720_000 && pause <= 1_200_000;
@@ -81,10 +107,10 @@ export class OutboxChecker implements Checker {
   }
 
   #leaves(device: string, row: MessageRow): void {
-    const entry = this.ledger.entry(device, row.logical);
+    const entry = this.ledger.entry(device, row.seq);
     if (entry === undefined) return;
     if (entry.left > 1) this.#breach('duplicated', `${device} ${row.seq} was dequeued ${entry.left} times`);
-    const earlier = this.ledger.lane(device).find((one) => one.order < entry.order && one.left === 0);
+    const earlier = this.ledger.lane(device).find((one) => one.order < entry.order && waits(one));
     if (earlier !== undefined) {
       this.#breach('reordered', `${device} ${row.seq} left before ${earlier.row.seq}`);
     }
@@ -117,7 +143,7 @@ export class OutboxChecker implements Checker {
     if (row.lane !== undefined && active.event === undefined) {
       this.#breach('generations', `${name} lost the bytes of its active generation`);
     }
-    const ahead = this.ledger.lane(device).find((one) => one.row.seq < row.seq && one.left === 0);
+    const ahead = this.ledger.lane(device).find((one) => one.row.seq < row.seq && waits(one));
     if (ahead !== undefined) this.#breach('head-only', `${name} was made while ${ahead.row.seq} waits`);
   }
 
@@ -163,6 +189,13 @@ export class OutboxChecker implements Checker {
       this.#breach('counters', `${device} counts ${counters.outboxBytes} bytes of ${bytes}`);
     }
   }
+}
+
+/** Whatever a person presses, rounds are no closer than this. */
+const leastPauseMs = 5_000;
+
+function isExposed(row: MessageRow): boolean {
+  return (row.operation?.generations.length ?? 0) > 0;
 }
 
 function find(operation: Operation | undefined, like: Intent): Intent | undefined {

@@ -3,7 +3,7 @@ import type { Change } from '../../../src/core/transaction';
 import { slotOf } from '../../../src/core/wire/profile';
 import { conversationOf, profile } from '../names';
 import type { Checker, Commit, Watch } from '../watch';
-import type { Entry, Ledger } from './ledger';
+import { type Entry, type Ledger, waits } from './ledger';
 
 /** Messages as relays and other devices got them: each once, those of one sender in the order of sending. */
 export class TimelineChecker implements Checker {
@@ -38,7 +38,8 @@ export class TimelineChecker implements Checker {
     }
     if (!this.#anywhere.has(entry)) {
       this.#anywhere.add(entry);
-      const ahead = this.ledger.lane(entry.device)[entry.order - 1];
+      const before = this.ledger.lane(entry.device).slice(0, entry.order);
+      const ahead = before.findLast((one) => !one.dropped);
       if (ahead !== undefined && !this.#anywhere.has(ahead)) {
         this.watch.world.breach('reordered', `${commit.site} got ${nameOf(entry)} before ${nameOf(ahead)}`);
       }
@@ -85,8 +86,10 @@ export class TimelineChecker implements Checker {
     const found: string[] = [];
     const shown = this.#timelines();
     for (const entry of this.ledger.all()) {
+      // What a person took back need be nowhere; a copy that was exposed may be anywhere.
+      if (entry.dropped) continue;
       const name = nameOf(entry);
-      if (entry.left === 0) found.push(`${name} still waits`);
+      if (waits(entry)) found.push(`${name} still waits`);
       for (const [site, { isRelay }] of this.watch.sites) {
         if (isRelay) {
           const ids = entry.row.operation?.generations ?? [];

@@ -1,0 +1,94 @@
+import type { Effect } from '../effects';
+import type { AccountId } from '../ids';
+import { claim, endIntent, unconfirmedReason, unfinished } from '../outbox/operation';
+import type { EventRow, Intent, Operation } from '../tables';
+import { type Ask, type Change, decide, get, put, rows, type Script } from '../transaction';
+import { contentBytesOf } from '../wire/event';
+import { withOpen } from './dequeue';
+import { headOf } from './materialise';
+import { lookAt, newCounters } from './rows';
+
+/** Hands what is still open for one relay to it, once after it is ready. */
+export interface ClaimOpenArgs {
+  readonly account: AccountId;
+  readonly relay: string;
+  /** Only messages after this sequence: a page is the cursor of the next. */
+  readonly after: number;
+  /** Last sequence of the pages, as the first one answered it: what leaves the lane later was handed over already. */
+  readonly upTo?: number;
+  readonly limit: number;
+  /** Longest content the relay takes, bytes. */
+  readonly contentBytesMax: number;
+  readonly term: number;
+  readonly now: number;
+}
+
+/** How many events were handed over, and where to go on. */
+export interface ClaimOpenOutcome {
+  readonly claimed: number;
+  readonly last: number;
+  readonly upTo: number;
+  readonly more: boolean;
+}
+
+/**
+ * Entries that have left the lane keep their promise to each required relay: the same bytes again, once a reconnect,
+ * until the relay has accepted, or the event has left the graph and nothing is left to send (RD-04, RD-07, RD-08). An
+ * intent the relay has accepted is not touched.
+ */
+export function* claimOpen(args: ClaimOpenArgs): Script<ClaimOpenOutcome> {
+  const upTo = args.upTo ?? (yield* lastBeforeHead(args.account));
+  const range = { prefix: [args.account], from: args.after + 1, to: upTo };
+  const open = yield* rows('messages', range, args.limit, 'open');
+  const changes: Change[] = [];
+  const effects: Effect[] = [];
+  for (const row of open) {
+    const active = row.operation?.generations.at(-1);
+    const event = active === undefined ? undefined : yield* get('events', [args.account, active.id]);
+    const operation = row.operation && claimed(row.operation, event, args, effects);
+    if (operation !== undefined && operation !== row.operation)
+      changes.push(put('messages', withOpen({ ...row, operation })));
+  }
+  const last = open.at(-1)?.seq ?? args.after;
+  const outcome = { claimed: effects.length, last, upTo, more: open.length === args.limit };
+  if (changes.length === 0) return decide(outcome);
+  const counters = (yield* get('counters', [args.account])) ?? newCounters(args.account);
+  const next = { ...counters, revision: counters.revision + 1 };
+  return decide(outcome, [...changes, put('counters', next)], [...effects, lookAt(next, 'outbox')]);
+}
+
+/** What stands before the head has left the lane before this relay came; the head and those behind it are sent in rounds. */
+function* lastBeforeHead(account: AccountId): Ask<number> {
+  const [head, counters] = yield* headOf(account);
+  return head === undefined ? counters.seq : head.seq - 1;
+}
+
+/** The operation with its intent for this relay claimed, or ended where nothing can be sent any more. */
+function claimed(
+  before: Operation,
+  event: EventRow | undefined,
+  args: ClaimOpenArgs,
+  effects: Effect[],
+): Operation {
+  if (event === undefined) {
+    return unfinished(before).reduce(
+      (operation, one) => endIntent(operation, one, unconfirmedReason, args.now),
+      before,
+    );
+  }
+  const mine = unfinished(before).find((one: Intent) => one.relay === args.relay);
+  if (mine === undefined) return before;
+  const tooLarge = contentBytesOf(event.event.length) > args.contentBytesMax;
+  const round = { event: event.id, relays: [args.relay], term: args.term, now: args.now, jitter: 0 };
+  const operation = claim(before, tooLarge ? { ...round, tooSmall: [args.relay] } : round);
+  if (!tooLarge) {
+    effects.push({
+      type: 'put-event',
+      id: event.id,
+      event: event.event,
+      blob: event.blob,
+      relays: [args.relay],
+    });
+  }
+  return operation;
+}
