@@ -7,9 +7,9 @@ import { holdfast } from '../core/wire/profile';
 import { parseSecret } from '../core/wire/secret';
 import type { Store } from '../engine/ports';
 import type { Commands, Inspection, Refusal } from '../ui/model';
+import { checkAddress } from '../ui/names';
 import type { AppModel } from './app-model';
 import { factsOf, markOf } from './marks';
-import { relayAddress } from './relay-address';
 import { caller } from './store-client';
 
 /** What carrying out commands needs. */
@@ -159,8 +159,9 @@ function markRead(parts: CommandParts, conversation: string, seq: number): void 
 }
 
 function addRelay(parts: CommandParts, typed: string): Promise<Refusal | undefined> {
-  const url = relayAddress(typed);
-  if (url === undefined) return Promise.resolve({ refused: 'bad-address' });
+  const checked = checkAddress(typed);
+  if ('problem' in checked) return Promise.resolve({ refused: 'bad-address' });
+  const url = new URL(checked.value).href;
   return withAccount(parts, async (account) => {
     const { outcome } = await parts.store.transact('addRelay', { account, url, now: Date.now() });
     parts.model.look();
