@@ -97,7 +97,7 @@ async function join(
       secret === undefined ? args : { ...args, secret },
     );
     if (outcome.kind === 'unknown-account') return { refused: 'gone' };
-    if (outcome.kind === 'too-many') return { refused: 'outbox-full', max: outcome.max };
+    if (outcome.kind === 'too-many') return { refused: 'too-many' };
     parts.model.look();
     return { conversation: outcome.conversation };
   });
@@ -165,7 +165,7 @@ function addRelay(parts: CommandParts, typed: string): Promise<Refusal | undefin
   return withAccount(parts, async (account) => {
     const { outcome } = await parts.store.transact('addRelay', { account, url, now: Date.now() });
     parts.model.look();
-    return outcome.kind === 'too-many' ? { refused: 'outbox-full', max: outcome.max } : undefined;
+    return outcome.kind === 'too-many' ? { refused: 'too-many' } : undefined;
   });
 }
 
