@@ -4,23 +4,13 @@ import { utf8Bytes } from '../core/wire/codec';
 import { channelReason, nickReason, privmsgBytesOver, privmsgFrameBytes } from '../core/wire/privmsg';
 import { holdfast } from '../core/wire/profile';
 import { parseSecret } from '../core/wire/secret';
-import type { Store } from '../engine/ports';
 import type { Commands, Inspection, Refusal } from '../ui/model';
-import type { AppModel } from './app-model';
+import { checkAddress } from '../ui/names';
+import type { CommandParts } from './command-parts';
 import { handCommands } from './hand-commands';
 import { factsOf, markOf } from './marks';
 import { settled } from './refusals';
-import { relayAddress } from './relay-address';
 import { caller } from './store-client';
-
-/** What carrying out commands needs. */
-export interface CommandParts {
-  readonly store: Store;
-  readonly model: AppModel;
-  /** Relays of a new account. */
-  defaultRelays(): Promise<readonly string[]>;
-  useUpdate(): void;
-}
 
 /** Carries out what screens ask for. A refusal is a value; nothing a person typed is lost by one. */
 export function makeCommands(parts: CommandParts): Commands {
@@ -99,7 +89,7 @@ async function join(
       secret === undefined ? args : { ...args, secret },
     );
     if (outcome.kind === 'unknown-account') return { refused: 'gone' };
-    if (outcome.kind === 'too-many') return { refused: 'outbox-full', max: outcome.max };
+    if (outcome.kind === 'too-many') return { refused: 'too-many' };
     parts.model.look();
     return { conversation: outcome.conversation };
   });
@@ -161,12 +151,13 @@ function markRead(parts: CommandParts, conversation: string, seq: number): void 
 }
 
 function addRelay(parts: CommandParts, typed: string): Promise<Refusal | undefined> {
-  const url = relayAddress(typed);
-  if (url === undefined) return Promise.resolve({ refused: 'bad-address' });
+  const checked = checkAddress(typed);
+  if ('problem' in checked) return Promise.resolve({ refused: 'bad-address' });
+  const url = new URL(checked.value).href;
   return withAccount(parts, async (account) => {
     const { outcome } = await parts.store.transact('addRelay', { account, url, now: Date.now() });
     parts.model.look();
-    return outcome.kind === 'too-many' ? { refused: 'outbox-full', max: outcome.max } : undefined;
+    return outcome.kind === 'too-many' ? { refused: 'too-many' } : undefined;
   });
 }
 

@@ -97,6 +97,11 @@ export function factsOf(message: OpenedMessage): readonly Fact[] {
     const about = { at: intent.at, relay: intent.relay, copy: copyOf(intent.event) };
     const answered = intent.reason === undefined ? undefined : answerFacts[intent.reason];
     facts.push({ ...about, what: answered ?? 'handed' });
+    // The answer took the place of the claim, whose first time is that of the copy it was made with.
+    const made = copies.find((one) => one.id === intent.event)?.at;
+    if (answered !== undefined && intent.attempt > 0 && made !== undefined) {
+      facts.push({ ...about, at: made, what: 'handed' });
+    }
   }
   const acked = operation?.acked;
   if (acked?.by === 'network')

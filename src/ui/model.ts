@@ -152,6 +152,7 @@ export interface Refusal {
     | 'bad-secret'
     | 'bad-address'
     | 'outbox-full'
+    | 'too-many'
     | 'conflict'
     | 'storage'
     | 'timeout'
@@ -230,8 +231,6 @@ export interface Inspection {
       | 'busy'
       | 'too-old'
       | 'invalid'
-      | 'refused'
-      | 'on-hold'
       | 'dropped';
     readonly relay?: string;
     readonly copy?: number;

@@ -100,8 +100,7 @@ function State({ mark }: { mark: MarkView }) {
 function factShape(what: Inspection['facts'][number]['what']) {
   if (what === 'handed') return 'arrow';
   if (what === 'has-new' || what === 'has-already' || what === 'seen-in-network') return 'tick';
-  if (what === 'saved' || what === 'made') return 'clock';
-  return what === 'on-hold' ? 'bars' : 'cross';
+  return what === 'saved' || what === 'made' ? 'clock' : 'cross';
 }
 
 /** What happened, in order, with times to the second. */

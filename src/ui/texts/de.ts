@@ -52,6 +52,7 @@ export const de: Texts = {
     'bad-name': 'Dieser Name geht nicht. Versuche einen anderen.',
     'bad-secret': 'Dieses Geheimnis geht nicht. Prüfe, ob am Anfang oder Ende etwas fehlt.',
     'bad-address': 'Diese Adresse geht nicht für ein Relay.',
+    'too-many': 'Für noch eins ist kein Platz.',
     'outbox-full':
       'Der Postausgang ist voll. Nichts ging verloren; es wird Platz, sobald eine wartende Nachricht angenommen ist.',
     conflict:
@@ -213,8 +214,6 @@ export const de: Texts = {
     busy: (relay) => `${relay}: beschäftigt`,
     'too-old': (relay) => `${relay}: ihr Zeitfenster ist vorbei`,
     invalid: (relay) => `${relay}: nennt sie ungültig`,
-    refused: (relay) => `${relay}: hat sie abgewiesen`,
-    'on-hold': 'Angehalten',
     dropped: 'Von dir verworfen',
   },
   aRelay: 'ein Relay',

@@ -57,6 +57,7 @@ export const en = {
     'bad-name': 'This name cannot be used. Try another one.',
     'bad-secret': 'This secret cannot be used. Check that nothing is missing at its ends.',
     'bad-address': 'This address cannot be used for a relay.',
+    'too-many': 'There is no room for one more.',
     'outbox-full':
       'The outbox is full. Nothing was lost; there is room again when a waiting message is accepted.',
     conflict:
@@ -220,8 +221,6 @@ export const en = {
     busy: (relay: string) => `${relay}: busy`,
     'too-old': (relay: string) => `${relay}: its time window is over`,
     invalid: (relay: string) => `${relay}: calls it invalid`,
-    refused: (relay: string) => `${relay}: refused it`,
-    'on-hold': 'Put on hold',
     dropped: 'Dropped by you',
   },
   aRelay: 'a relay',
