@@ -37,6 +37,8 @@ export interface DeliveryState {
 interface OpenCursor {
   readonly after: number;
   readonly upTo?: number;
+  /** The pages began here, and end here once they have gone on from the start. */
+  readonly wrapAt?: number;
 }
 
 function openTimer(relay: string): string {
@@ -56,6 +58,8 @@ export class Delivery {
   #again = false;
   #failures = 0;
   #stopped = false;
+  /** Where the pages of a relay's last link ended, when there were more than a link is given. */
+  readonly #openAfter = new Map<string, number>();
   state: DeliveryState = { busy: false };
 
   constructor(
@@ -131,18 +135,27 @@ export class Delivery {
   }
 
   /** A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07). */
-  async claimOpen(relay: string, from: OpenCursor = { after: 0 }): Promise<void> {
+  async claimOpen(relay: string, from: OpenCursor = this.#openFrom(relay)): Promise<void> {
     const contentBytesMax = this.situation.contentMax()[relay] ?? limits.contentBytesMax;
     let cursor = from;
     for (let pages = 0; pages < limits.openPagesMax && !this.#stopped; pages++) {
-      const base = { account: this.account, relay, ...cursor, limit: limits.openPageRows, contentBytesMax };
+      const { wrapAt, ...page } = cursor;
+      const base = { account: this.account, relay, ...page, limit: limits.openPageRows, contentBytesMax };
       const args = { ...base, term: this.term, now: this.situation.now() };
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
       if (committed === undefined) return this.#claimOpenLater(relay, cursor);
       this.carryOut(committed.effects);
-      cursor = { after: committed.outcome.last, upTo: committed.outcome.upTo };
-      if (!committed.outcome.more) return;
+      const { last, upTo, more } = committed.outcome;
+      if (!more && wrapAt === undefined) return void this.#openAfter.delete(relay);
+      cursor = more ? { ...cursor, after: last, upTo } : { after: 0, upTo: wrapAt ?? 0 };
     }
+    this.#openAfter.set(relay, cursor.after);
+  }
+
+  /** What a link before had no turn for comes first: what a relay never accepts must not keep the rest from it. */
+  #openFrom(relay: string): OpenCursor {
+    const after = this.#openAfter.get(relay) ?? 0;
+    return after === 0 ? { after } : { after, wrapAt: after };
   }
 
   /** The store refused a page: it is asked again, unless the link dies before. */

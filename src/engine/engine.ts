@@ -209,7 +209,7 @@ export class Engine {
       missed: (channels) => scanner.look(channels),
       behind: () => this.#resyncSoon(),
     });
-    const scanned = { account, profile, hearing };
+    const scanned = { account, hearing };
     const scanner = new Scanner(this.ports, scanned, this.#term, () => this.#now());
     const catchUp: CatchUp = new CatchUp(this.ports, account, profile, {
       now: () => this.#now(),

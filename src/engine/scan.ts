@@ -1,9 +1,6 @@
 import { StoreError } from '../core/errors';
-import { oldestRetained } from '../core/graph/slots';
 import type { AccountId, ConversationId, Slot } from '../core/ids';
-import { limits } from '../core/limits';
 import type { Heard } from '../core/transactions/receive';
-import { type NetworkProfile, slotOf } from '../core/wire/profile';
 import type { Hearing } from './hearing';
 import type { Ports } from './ports';
 
@@ -12,7 +9,6 @@ const pageEvents = 200;
 /** Whose kept events are looked through. */
 export interface Scanned {
   readonly account: AccountId;
-  readonly profile: NetworkProfile;
   readonly hearing: Hearing;
 }
 
@@ -59,11 +55,10 @@ export class Scanner {
   }
 
   async #scan(channels: readonly ConversationId[]): Promise<boolean> {
-    const { profile } = this.scanned;
-    const current = slotOf(profile, this.now());
-    let slot = oldestRetained(profile, this.now(), limits.clientSlotsRetained);
+    const { account } = this.scanned;
     try {
-      for (; slot <= current; slot += profile.rotationMs) await this.#scanSlot(slot, channels);
+      const slots = await this.ports.store.read('graphSlots', { account });
+      for (const slot of slots) await this.#scanSlot(slot, channels);
       return true;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;

@@ -1,3 +1,4 @@
+import type { DataKey } from '../../src/core/crypto/seal';
 import { StoreError } from '../../src/core/errors';
 import { type AccountId, toHex } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
@@ -37,6 +38,7 @@ export class Device implements Site {
   #listeners: { readonly life: Life; readonly listen: (look: Look) => void }[] = [];
   #births = 0;
   #skewMs: number;
+  readonly #keys: { readonly data: DataKey; outboxBytesMax: number };
 
   constructor(
     private readonly world: World,
@@ -51,13 +53,13 @@ export class Device implements Site {
     this.browser = new Life(name);
     this.#skewMs = options.deviceSkewsMs[index] ?? 0;
     const data = { id: 1, bytes: world.random.fork(`key of ${name}`).bytes(32) };
-    const keys = { data, outboxBytesMax: options.outboxBytesMax };
+    this.#keys = { data, outboxBytesMax: options.outboxBytesMax };
     this.store = new DeviceStore(
       world,
       this,
       options.rates,
       watch,
-      keys,
+      this.#keys,
       bug.scripts ?? registered,
       (effects) => {
         for (const effect of effects) if (effect.type === 'look') this.#tell(effect);
@@ -70,6 +72,11 @@ export class Device implements Site {
 
   clock(): number {
     return this.world.now + this.#skewMs;
+  }
+
+  /** The outbox may hold so many bytes from now on. */
+  setBound(bytes: number): void {
+    this.#keys.outboxBytesMax = bytes;
   }
 
   /** Somebody sets the clock right that was far off. */

@@ -31,6 +31,8 @@ export interface Options {
   readonly outboxBytesMax: number;
   readonly deviceSkewsMs: readonly number[];
   readonly relaySkewsMs: readonly number[];
+  /** Time a relay takes to say what became of an event, ms. */
+  readonly statusDelayMs?: number;
   readonly rates: FaultRates;
 }
 
@@ -42,6 +44,8 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'end-engine' | 'end-browser'; readonly device: number; readonly downMs: number }
   | { readonly do: 'end-store' | 'second-engine' | 'nudge'; readonly device: number }
   | { readonly do: 'hand'; readonly device: number; readonly deed: HandDeed; readonly nth: number }
+  /** The bound of the outbox is another from now on, bytes: the browser estimates less room. */
+  | { readonly do: 'bound'; readonly device: number; readonly bytes: number }
   /** The browser grants the store no more room for a while. */
   | { readonly do: 'full'; readonly device: number; readonly forMs: number }
   | { readonly do: 'clock'; readonly device: number; readonly byMs: number }

@@ -362,4 +362,86 @@ export const planted: readonly Planted[] = [
     },
     shows: ['counters'],
   },
+  {
+    title: 'a clock that is hours off is believed',
+    bug: {
+      device: {
+        ports: (ports) =>
+          editing(ports, (name, args) =>
+            name === 'materialise'
+              ? { ...(args as MaterialiseArgs), now: (args as MaterialiseArgs).now + 1_200_000 }
+              : args,
+          ),
+      },
+    },
+    shows: ['clock'],
+  },
+  {
+    title: 'one relay of several makes a message complete',
+    bug: {
+      device: {
+        scripts: withChanges(
+          'answer',
+          ownRow(({ open: _open, ...row }) => row),
+        ),
+      },
+    },
+    shows: ['open'],
+  },
+  {
+    title: 'what is open is claimed by nobody',
+    bug: { device: { scripts: withChanges('claimOpen', () => []) } },
+    shows: ['open', 'claims'],
+  },
+  {
+    title: 'an edited message is given another place',
+    bug: {
+      device: {
+        scripts: withChanges(
+          'editQueued',
+          ownRow((row) => ({ ...row, lane: row.seq + 1 })),
+        ),
+      },
+    },
+    shows: ['reordered'],
+  },
+  {
+    title: 'a dropped message goes on counting',
+    bug: {
+      device: {
+        scripts: withDecision('drop', (decision) => ({
+          ...decision,
+          changes: decision.changes.filter((one) => !('put' in one) || one.put !== 'counters'),
+        })),
+      },
+    },
+    shows: ['counters'],
+  },
+  {
+    title: 'a message is dropped that nobody dropped',
+    bug: {
+      device: {
+        scripts: withChanges(
+          'retryNow',
+          ownRow(({ lane: _lane, operation, ...row }) => ({
+            ...row,
+            operation: { generations: [], intents: [], round: 0, ...operation, droppedAt: 1 },
+          })),
+        ),
+      },
+    },
+    shows: ['lost', 'counters'],
+  },
+  {
+    title: 'a person forces rounds as often as they like',
+    bug: {
+      device: {
+        scripts: withChanges(
+          'sendRound',
+          editOperation((operation) => ({ ...operation, nextAt: operation.lastRoundAt ?? 0 })),
+        ),
+      },
+    },
+    shows: ['rounds'],
+  },
 ];

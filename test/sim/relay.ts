@@ -31,7 +31,7 @@ import { runSynchronously } from '../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../src/store/memory/memory-tables';
 import { profile, relayKeys, urlOf } from './names';
 import { goingAway, type Link, type Listener, type Network } from './network';
-import type { FaultRates } from './plan';
+import type { Options } from './plan';
 import type { Watch } from './watch';
 import { Life, timeItself, type World } from './world';
 
@@ -203,7 +203,7 @@ export class SimRelay implements Listener {
     readonly world: World,
     private readonly network: Network,
     private readonly watch: Watch,
-    private readonly rates: FaultRates,
+    private readonly options: Options,
     readonly name: string,
     /** Other relays; with none it is the first node of its network. */
     private readonly others: readonly string[],
@@ -281,15 +281,17 @@ export class SimRelay implements Listener {
   }
 
   isBusy(): boolean {
-    return this.world.fault('relay-busy', this.rates.relayBusy);
+    return this.world.fault('relay-busy', this.options.rates.relayBusy);
   }
 
   /** A status goes out, or is lost, or goes out again later. */
   report(peer: Peer, life: Life, id: EventId, result: PutResult): void {
-    if (this.world.fault('status-lost', this.rates.statusLost)) return;
+    const { rates, statusDelayMs } = this.options;
+    if (this.world.fault('status-lost', rates.statusLost)) return;
     const status = { say: 'status', status: { id, result } } as const;
-    peer.say(status);
-    if (!this.world.fault('status-repeated', this.rates.statusRepeated)) return;
+    if (statusDelayMs === undefined) peer.say(status);
+    else this.world.park(life, 'says a status', statusDelayMs, () => peer.say(status));
+    if (!this.world.fault('status-repeated', rates.statusRepeated)) return;
     this.world.park(life, 'says a status again', this.world.random.between(1, 50_000), () =>
       peer.say(status),
     );

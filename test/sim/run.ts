@@ -39,6 +39,10 @@ export interface Result {
   readonly required: { readonly of: number; readonly accepted: number };
   /** Claims of messages that had left the lane. */
   readonly openClaims: number;
+  /** Why heads were parked. */
+  readonly parked: ReadonlySet<string>;
+  /** Refusals that devices heard, and puts after a refusal that no commit had recorded. */
+  readonly refusals: { readonly heard: number; readonly unrecorded: number };
   /** Virtual time from the end of the faults until everything had come right, ms. */
   readonly healedMs: number;
 }
@@ -95,6 +99,7 @@ class Cast {
   readonly #network: Network;
   readonly #watch: Watch;
   readonly #open: OpenChecker;
+  readonly #outbox: OutboxChecker;
   readonly #ledger: Ledger;
   readonly #evidence: Evidence;
   readonly #timelines: TimelineChecker;
@@ -114,17 +119,16 @@ class Cast {
     const isSteady = (device: string): boolean => !this.#clocksSet.has(device);
     const clockOf = (device: string): number => this.#device(device).clock();
     const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
-    const outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
-    this.#open = new OpenChecker(watch);
-    watch.add(this.#open, this.#ledger, this.#evidence, outbox, exposure, this.#timelines);
+    this.#outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
+    this.#open = new OpenChecker(watch, this.#ledger);
+    watch.add(this.#open, this.#ledger, this.#evidence, this.#outbox, exposure, this.#timelines);
     const network = new Network(world, options.rates, watch);
     this.#network = network;
     const names = Array.from({ length: options.relays }, (_, at) => `r${at}`);
     this.#relays = names.map((name, at) => {
       const others = names.slice(0, at);
       const skewMs = options.relaySkewsMs[at] ?? 0;
-      const { rates } = options;
-      return new SimRelay(world, network, watch, rates, name, others, skewMs, bug.relayScripts);
+      return new SimRelay(world, network, watch, options, name, others, skewMs, bug.relayScripts);
     });
     for (const relay of this.#relays) {
       watch.sites.set(relay.name, { tables: relay.tables, account: '00'.repeat(16), isRelay: true });
@@ -162,6 +166,8 @@ class Cast {
         return device.page.want(step.do);
       case 'hand':
         return device.page.hand(step.deed, step.nth);
+      case 'bound':
+        return device.setBound(step.bytes);
       case 'full':
         return device.store.fill(step.forMs);
       case 'end-engine':
@@ -207,6 +213,7 @@ class Cast {
     this.#network.heal();
     for (const device of this.#devices) {
       device.settle();
+      device.setBound(this.plan.options.outboxBytesMax);
       // One relay alone never moves a clock: somebody has to set it right.
       if (this.plan.options.relays === 1) device.setClockRight();
       // A relay that never answers may stand in the way for ever: two of those known must be ready.
@@ -257,6 +264,8 @@ class Cast {
       endings: this.#evidence.endings,
       required: this.#evidence.required(),
       openClaims: this.#open.claims,
+      parked: this.#outbox.parked,
+      refusals: { heard: this.#open.refusals, unrecorded: this.#open.unrecorded },
       healedMs,
     };
   }

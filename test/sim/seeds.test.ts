@@ -93,6 +93,26 @@ describe('sixty runs with faults at random, then without', () => {
     expect(faults('outbox-full')).toBeGreaterThan(0);
   });
 
+  test('[RD-04] what left the lane is open exactly while a required relay has not accepted, and is finished in the end', () => {
+    expect(breachesOf('open')).toEqual([]);
+    const of = results.reduce((sum, one) => sum + one.required.of, 0);
+    const accepted = results.reduce((sum, one) => sum + one.required.accepted, 0);
+    expect(of).toBeGreaterThan(0);
+    expect(accepted).toBeGreaterThan(0);
+  });
+
+  test('[OB-35] nothing is made by a clock that peers do not confirm', () => {
+    expect(breachesOf('clock')).toEqual([]);
+    expect(faults('clock-set')).toBeGreaterThan(0);
+  });
+
+  test("a person's hand changes what waits, and nothing else does", () => {
+    expect(breachesOf('lost', 'reordered', 'counters')).toEqual([]);
+    for (const kind of ['hand-edited', 'hand-dropped', 'hand-undone', 'hand-retried', 'quota']) {
+      expect(faults(kind), kind).toBeGreaterThan(0);
+    }
+  });
+
   test('[OB-19] [OB-28] [RD-06] after the faults end every accepted message is everywhere, once', () => {
     expect(breachesOf('undelivered', 'lost')).toEqual([]);
     for (const kind of ['call-refused', 'abort', 'read-refused', 'relay-crash', 'second-engine']) {

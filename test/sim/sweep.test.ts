@@ -88,7 +88,13 @@ describe('a crash at every point, first and last visit, in the stories that come
   let swept: Sweep | undefined;
 
   beforeAll(async () => {
-    swept = await sweep(1, {}, undefined, ['talk', 'silence', 'apart', 'rotation'].map(storyOf));
+    swept = await sweep(
+      1,
+      {},
+      undefined,
+      ['talk', 'hand', 'silence', 'apart', 'rotation'].map(storyOf),
+      true,
+    );
   });
 
   test('[OB-01] [OB-05] [OB-09] [OB-13] [RD-01] [RD-06] nothing is lost, doubled, reordered or shown too early', () => {

@@ -65,6 +65,12 @@ export function graphBodies(args: {
   return bodiesOf(args.account, args);
 }
 
+/** Slots that hold events, oldest first: what is kept does not depend on what any clock says. */
+export function* graphSlots(args: { readonly account: AccountId }): Ask<readonly Slot[]> {
+  const found = yield* rows('slots', { prefix: [args.account] }, limits.scriptRowsMax);
+  return found.map((row) => row.slot);
+}
+
 /** One page of a slot's events, parents first. */
 export interface GraphPageArgs {
   readonly account: AccountId;

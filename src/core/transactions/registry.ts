@@ -7,7 +7,7 @@ import { answer } from './answer';
 import { markRead, putDraft } from './draft';
 import { enqueue } from './enqueue';
 import { pruneGraph } from './graph-prune';
-import { graphBodies, graphHeaders, graphLacking, graphPage, graphTips } from './graph-reads';
+import { graphBodies, graphHeaders, graphLacking, graphPage, graphSlots, graphTips } from './graph-reads';
 import { drop, editQueued, forgetDropped, retryNow, undoDrop } from './hand';
 import type { Keys } from './keys';
 import { materialise } from './materialise';
@@ -55,6 +55,7 @@ export const reads = {
   graphHeaders,
   graphLacking,
   graphPage,
+  graphSlots,
   graphTips,
   head,
   message,

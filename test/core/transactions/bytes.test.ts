@@ -83,14 +83,18 @@ class Outbox {
     const row = own[one.which % Math.max(1, own.length)];
     if (row === undefined) return;
     const named = this.home.hand(Number.parseInt(row.logical, 16), this.now);
+    if (one.do === 'edit') return this.edit(named, one.size);
     if (one.do === 'drop') return store.transact('drop', named);
     if (one.do === 'undo') return store.transact('undoDrop', named);
     if (one.do === 'forget') return store.transact('forgetDropped', named);
-    if (one.do === 'retry') return store.transact('retryNow', named);
+    return store.transact('retryNow', named);
+  }
+
+  private edit(named: ReturnType<Home['hand']>, size: number): Promise<unknown> {
     this.enqueued += 1;
-    const body = bodyOf('y'.repeat(one.size));
+    const body = bodyOf('y'.repeat(size));
     const more = { profile: holdfast.name, newCommand: command(this.enqueued), body, nonce: fresh(12) };
-    return store.transact('editQueued', { ...named, ...more });
+    return this.home.store.transact('editQueued', { ...named, ...more });
   }
 }
 

@@ -292,3 +292,24 @@ describe('a head that cannot be made', () => {
     ).toHaveLength(1);
   });
 });
+
+describe('a last own event of a clock that was wrong', () => {
+  test('[OB-35] far ahead it holds up nothing: the next message is made at the time that is right', async () => {
+    for (const ahead of [2 * hour, 24 * hour, 20 * 365 * 24 * hour]) {
+      const home = await Home.with(2);
+      await home.make(1, { now: t0 + ahead });
+      await home.answer(home.active(1), had);
+      expect((await home.make(2, { now: t0 })).outcome).toMatchObject({ kind: 'made' });
+      const event = home.operation(2).generations[0]?.event ?? fresh(1);
+      expect(decodeEvent(event).header.timestamp).toBe(BigInt(t0));
+    }
+  });
+
+  test('[OB-21] [OB-35] a copy is never made before the copies it replaces, whatever the clock says', async () => {
+    const home = await Home.with(1);
+    await home.make(1, { now: t0 + 24 * hour });
+    const parked = await home.make(1, { supersedes: home.active(1), now: t0 });
+    expect(parked.outcome).toMatchObject({ kind: 'parked', reason: 'clock' });
+    expect(home.operation(1).generations).toHaveLength(1);
+  });
+});

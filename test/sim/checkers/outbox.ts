@@ -14,6 +14,9 @@ export class OutboxChecker implements Checker {
   /** Rows as they were before the commit under the eye. */
   readonly #before = new Map<string, MessageRow>();
 
+  /** Reasons for which heads were parked. */
+  readonly parked = new Set<string>();
+
   constructor(
     private readonly watch: Watch,
     private readonly ledger: Ledger,
@@ -72,6 +75,7 @@ export class OutboxChecker implements Checker {
     if (before?.lane !== undefined && row.lane === undefined && !dropped) this.#leaves(device, row);
     if (before === undefined && row.lane === undefined && !names.includes('drop'))
       this.#breach('lost', `${name} was never in the lane`);
+    if (row.operation?.parked !== undefined) this.parked.add(row.operation.parked);
     this.#generations(device, before, row);
     this.#intents(device, before, row);
     this.#rounds(device, before?.operation, row.operation);

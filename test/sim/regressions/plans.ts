@@ -70,4 +70,14 @@ export const regressions: readonly Regression[] = [
     { beforeRotationMs: 20_000, deviceSkewsMs: [-4_000, 6_000] },
     24_000,
   ),
+  regression(
+    'a channel joined while the clock is a day off shows what the graph holds of it',
+    [
+      { at: 1_000, do: 'send', device: 0, channel: 1, burst: 1 },
+      { at: 4_000, do: 'clock', device: 1, byMs: 86_400_000 },
+      { at: 4_500, do: 'join', device: 1, channel: 1 },
+    ],
+    {},
+    8_000,
+  ),
 ];
