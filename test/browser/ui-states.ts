@@ -278,6 +278,11 @@ export function commands(more: Partial<Commands> = {}): Commands {
     read: () => undefined,
     addRelay: async () => undefined,
     removeRelay: async () => undefined,
+    retryNow: async () => undefined,
+    editQueued: async () => undefined,
+    drop: async () => ({ exposed: false }),
+    undoDrop: async () => undefined,
+    forgetDropped: () => undefined,
     inspect: async () => ({
       mark: mark('accepted'),
       text: 'Keep me a seat by the window, please.',

@@ -62,6 +62,11 @@ export const de: Texts = {
     timeout:
       'Der Speicher dieses Geräts hat nicht geantwortet. Dein Text ist noch da; noch einmal drücken ist sicher.',
     locked: 'Holdfast ist auf diesem Gerät gesperrt. Dein Text ist noch da.',
+    'not-before': 'Noch nicht: Relays brauchen Pausen zwischen den Versuchen.',
+    waits: 'Sie wartet hinter einer anderen Nachricht; von ihr gibt es noch nichts zu versuchen.',
+    exposed: 'Es gibt eine Kopie, die schon unterwegs sein kann; sie lässt sich nicht mehr ändern.',
+    'too-late':
+      'Inzwischen ist etwas hinter ihr abgeschickt worden; sie kann nicht mehr an ihren Platz zurück.',
     updating: 'Eine neue Version wird eingerichtet. Dein Text ist noch da; versuche es gleich noch einmal.',
     gone: 'Der Teil von Holdfast, der Nachrichten speichert, ist weg. Dein Text ist noch da; lade die Seite neu.',
   },
