@@ -4,23 +4,13 @@ import { utf8Bytes } from '../core/wire/codec';
 import { channelReason, nickReason, privmsgBytesOver, privmsgFrameBytes } from '../core/wire/privmsg';
 import { holdfast } from '../core/wire/profile';
 import { parseSecret } from '../core/wire/secret';
-import type { Store } from '../engine/ports';
 import type { Commands, Inspection, Refusal } from '../ui/model';
-import type { AppModel } from './app-model';
-import { factsOf, markOf } from './marks';
-import { relayAddress } from './relay-address';
+import type { CommandParts } from './command-parts';
 import { handCommands } from './hand-commands';
+import { factsOf, markOf } from './marks';
 import { settled } from './refusals';
+import { relayAddress } from './relay-address';
 import { caller } from './store-client';
-
-/** What carrying out commands needs. */
-export interface CommandParts {
-  readonly store: Store;
-  readonly model: AppModel;
-  /** Relays of a new account. */
-  defaultRelays(): Promise<readonly string[]>;
-  useUpdate(): void;
-}
 
 /** Carries out what screens ask for. A refusal is a value; nothing a person typed is lost by one. */
 export function makeCommands(parts: CommandParts): Commands {
@@ -181,7 +171,11 @@ async function inspect(
     const message = await parts.store.read('message', { account, conversation, seq });
     if (message === undefined) return { refused: 'gone' };
     const shown = parts.model.snapshot.peek().timeline?.messages.find((one) => one.seq === seq)?.mark;
-    return { mark: shown ?? markOf(message, {}), text: message.body?.text ?? '', facts: factsOf(message) };
+    return {
+      mark: shown ?? markOf(message, parts.model.line),
+      text: message.body?.text ?? '',
+      facts: factsOf(message),
+    };
   });
 }
 

@@ -3,7 +3,7 @@ import type { LogicalId } from '../core/ids';
 import { privmsgBytesOver } from '../core/wire/privmsg';
 import { holdfast } from '../core/wire/profile';
 import type { Commands, Refusal } from '../ui/model';
-import type { CommandParts } from './commands';
+import type { CommandParts } from './command-parts';
 import { settled } from './refusals';
 import { caller } from './store-client';
 

@@ -63,6 +63,10 @@ export const en = {
     storage: 'The browser refused to store it. Your text is still here; free some disk space and try again.',
     timeout: 'The store on this device gave no answer. Your text is still here; pressing again is safe.',
     locked: 'Holdfast is locked on this device. Your text is still here.',
+    'not-before': 'Not yet: relays ask for pauses between tries.',
+    waits: 'It waits behind another message. Only the first in the line can be tried.',
+    exposed: 'A copy was made meanwhile and may have left, so this message cannot be changed any more.',
+    'too-late': 'It cannot go back to its place: something behind it may have left meanwhile.',
     updating: 'A new version is being put in place. Your text is still here; try again in a moment.',
     gone: 'The part of Holdfast that stores messages is gone. Your text is still here; reload this page.',
   },
@@ -145,6 +149,9 @@ export const en = {
     dropped: 'Dropped',
     'not-kept': 'Only in this tab',
   },
+  behindThis: (count: number) => `${n(count)} ${pick(count, 'waits', 'wait')} behind this`,
+  behindName: (name: string) => `Waits behind a message to ${isolate(name)}`,
+  goesOn: (time: string) => `goes on at ${time}`,
   ahead: (count: number) => `${n(count)} ahead`,
   nextAbout: (time: string) => `next try about ${time}`,
   nextSoon: 'next try in a moment',
@@ -192,7 +199,44 @@ export const en = {
     `Accepted by ${required === undefined ? relays(by) : `${n(by)} of ${relays(required)}`}, first at ${time}.`,
   inspectSeen: (time: string) =>
     `At ${time} something by another author was seen that builds on it, so at least one other node had it.`,
-  inspectDropped: 'You dropped it. It is not offered any more.',
+  inspectDropped: 'It is not offered any more.',
+  inspectForgotten: 'You dropped it before anything of it left, so nothing of it is kept.',
+  inspectStays: 'It stays on this device and keeps its place in the line.',
+  droppedAt: (time: string) => `You dropped it at ${time}.`,
+  copiesLeft: (count: number) =>
+    `${n(count)} ${pick(count, 'copy', 'copies')} had already left and cannot be called back.`,
+  copiesMayHaveLeft: (count: number) =>
+    `${n(count)} ${pick(count, 'copy', 'copies')} may have left and cannot be called back.`,
+
+  // What a person may do to a waiting message
+  doWith: 'What you can do with this message',
+  tryNow: 'Try now',
+  tryDue: 'The next try is due now.',
+  notBefore: (time: string) => `Not before ${time}: relays ask for pauses between tries.`,
+  edit: 'Edit',
+  editLabel: 'Text of this waiting message',
+  editSave: 'Change it',
+  editSaved: 'Changed. It keeps its place in the line.',
+  newVersion: 'New version',
+  takenNote: {
+    version: 'A new message. The old one stays in the line and leaves first.',
+    again: 'The text of a message you dropped. Sending it makes a new message.',
+    'too-late':
+      'The dropped message cannot go back to its place: something behind it may have left. Here is its text, as a new message.',
+  },
+  drop: 'Drop',
+  dropAsk: (behind: number) =>
+    behind > 0 ? `Drop it? ${messages(behind)} behind it can then leave.` : 'Drop it?',
+  dropAskNever: 'Nothing of it has left, and then nothing will.',
+  dropAskCopies: 'A copy may have left already: that one cannot be called back.',
+  keep: 'Keep',
+  saidDropped: 'Dropped.',
+  undo: 'Undo',
+  undone: 'It is back in its place.',
+  writeAgain: 'Write it again',
+  saidTaken: 'The text is in the message field.',
+  handGone: 'It does not wait any more: it was accepted, changed or dropped meanwhile.',
+  partFailed: 'This part of Holdfast could not be read.',
   why: {
     'no-relay': 'No relay is connected. It leaves by itself when one is.',
     'few-relays': 'More relays are needed before it may leave. It goes on by itself when they answer.',
@@ -244,6 +288,7 @@ export const en = {
     'no-relays': 'No relays yet',
     waiting: (count: number) => `${messages(count)} ${pick(count, 'waits', 'wait')} on this device`,
     unanswered: 'A message without an answer',
+    invalid: 'A message the relays call invalid so far',
     update: 'New version ready',
     useIt: 'Use it',
     'catching-up': 'Catching up with the network',
@@ -320,6 +365,8 @@ export const en = {
     F6: 'next part of the window',
     Esc: 'close, then back to the message field',
     'Enter, I': 'details of the chosen own message',
+    '↑': 'in an empty message field: change the last message that waits',
+    'T, E, D': 'in the details: try now, edit or new version, drop',
   },
 
   // Announcements
