@@ -95,7 +95,15 @@ export async function ensureInstalled() {
 /** What the build reads: the product, and the tests' programs for Node (simulator, bench, kills) with what they share. */
 const inputs = [
   ...['index.html', 'package-lock.json', 'public', 'src', 'sw', 'vite.config.ts'],
-  ...['test/app/kit', 'test/app/person.ts', 'test/bench', 'test/kill', 'test/scenario', 'test/sim'],
+  ...[
+    'test/app/kit',
+    'test/app/person.ts',
+    'test/bench',
+    'test/fixtures',
+    'test/kill',
+    'test/scenario',
+    'test/sim',
+  ],
 ];
 const stamp = join(root, 'dist/.built-from');
 

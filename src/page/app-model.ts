@@ -6,7 +6,8 @@ import type { OpenedConversation, Overview } from '../core/transactions/reads';
 import type { Store } from '../engine/ports';
 import type { Snapshot } from '../ui/model';
 import type { EngineView } from './engine-client';
-import { type OpenTimeline, snapshotOf, type ViewParts } from './view';
+import type { LineView } from './marks';
+import { lineOf, type OpenTimeline, snapshotOf, type ViewParts } from './view';
 
 /** Messages of the window that is read first, and of each older page. */
 const pageMessages = 60;
@@ -28,6 +29,11 @@ export class AppModel {
   /** What is to be drawn. */
   get snapshot(): ReadonlySignal<Snapshot> {
     return this.#snapshot;
+  }
+
+  /** The line, as it was last read. */
+  get line(): LineView {
+    return lineOf(this.#parts);
   }
 
   /** The account, once it exists. */

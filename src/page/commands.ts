@@ -172,7 +172,11 @@ async function inspect(
     const message = await parts.store.read('message', { account, conversation, seq });
     if (message === undefined) return { refused: 'gone' };
     const shown = parts.model.snapshot.peek().timeline?.messages.find((one) => one.seq === seq)?.mark;
-    return { mark: shown ?? markOf(message, {}), text: message.body?.text ?? '', facts: factsOf(message) };
+    return {
+      mark: shown ?? markOf(message, parts.model.line),
+      text: message.body?.text ?? '',
+      facts: factsOf(message),
+    };
   });
 }
 

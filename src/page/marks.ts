@@ -6,6 +6,8 @@ import type { HoldReason, Inspection, MarkView } from '../ui/model';
 export interface LineView {
   /** Sequence of the head and the name of its conversation. */
   readonly head?: { readonly seq: number; readonly conversation: string; readonly name: string };
+  /** Messages that wait, the head among them. */
+  readonly waiting?: number;
   /** Absent while the engine has said nothing yet. */
   readonly status?: EngineStatus;
 }
@@ -27,9 +29,11 @@ export function markOf(message: OpenedMessage, line: LineView): MarkView {
     rounds: operation?.round ?? 0,
     queuedAt: message.at,
     ...(required === 0 ? {} : { required }),
-    ...(first === undefined ? {} : { firstHandedAt: first.at }),
+    ...(first === undefined ? {} : { firstHandedAt: first.at, copies: operation?.generations.length ?? 1 }),
   };
-  if (operation?.droppedAt !== undefined) return { ...facts, state: 'dropped' };
+  if (operation?.droppedAt !== undefined) {
+    return { ...facts, state: 'dropped', droppedAt: operation.droppedAt };
+  }
   if (operation?.acked !== undefined) return { ...facts, state: 'accepted', acceptedAt: operation.acked.at };
   return { ...facts, ...waiting(message, line) };
 }
@@ -37,11 +41,12 @@ export function markOf(message: OpenedMessage, line: LineView): MarkView {
 function waiting(
   message: OpenedMessage,
   line: LineView,
-): Pick<MarkView, 'state' | 'reason' | 'nextAt' | 'place' | 'behind'> {
+): Pick<MarkView, 'state' | 'reason' | 'nextAt' | 'place' | 'behind' | 'holds'> {
   const operation = message.operation;
   const isHead = line.head === undefined || line.head.seq === message.seq;
   const next = operation?.nextAt === undefined ? {} : { nextAt: operation.nextAt };
-  const place = isHead ? { place: 1 } : {};
+  const behind = isHead ? (line.waiting ?? 1) - 1 : 0;
+  const place = isHead ? { place: 1, ...(behind > 0 ? { holds: behind } : {}) } : {};
   const parked = operation?.parked ?? (isHead ? line.status?.parked : undefined);
   if (parked !== undefined) return { state: 'on-hold', reason: parked as HoldReason, ...next, ...place };
   if (operation !== undefined && operation.generations.length > 0) {

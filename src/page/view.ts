@@ -61,13 +61,15 @@ export function snapshotOf(parts: ViewParts): Snapshot {
   };
 }
 
-function lineOf(parts: ViewParts): LineView {
+/** The line as what waits is judged by. */
+export function lineOf(parts: ViewParts): LineView {
   const head = parts.overview?.head;
   const status = parts.engine.status === undefined ? {} : { status: parts.engine.status };
   if (head === undefined) return status;
   const name =
     parts.overview?.conversations.find((one) => one.conversation === head.conversation)?.name ?? '';
-  return { ...status, head: { seq: head.seq, conversation: head.conversation, name } };
+  const waiting = parts.overview?.waiting ?? 0;
+  return { ...status, waiting, head: { seq: head.seq, conversation: head.conversation, name } };
 }
 
 function queueOf(parts: ViewParts, line: LineView): QueueView {

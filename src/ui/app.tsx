@@ -1,4 +1,4 @@
-import { effect, type ReadonlySignal } from '@preact/signals';
+import { effect, type ReadonlySignal, signal } from '@preact/signals';
 import { render } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { saidNothing, saying } from './announcements';
@@ -6,17 +6,18 @@ import { makeAnnouncer } from './announcer';
 import { makeClock } from './clock';
 import { makeComposers } from './composers';
 import { refusalText, type Ui, UiContext, useUi } from './context';
+import { forgetFinal } from './dropped';
 import { makeFormat } from './format';
 import type { Commands, Refusal, Snapshot } from './model';
+import { Sheet } from './parts/controls';
 import { keptPreferences } from './preferences';
 import { makeRouter } from './route';
 import { Conversation, NothingOpen } from './screens/conversation';
 import { FirstRun, Starting, Unavailable } from './screens/first-run';
 import { Inspector } from './screens/inspector';
-import { Join } from './screens/join';
+import { fetchLater, join, network, settings } from './screens/later';
 import { ConversationList } from './screens/list';
-import { Network } from './screens/network';
-import { Settings } from './screens/settings';
+import { Place } from './screens/place';
 import { listenToKeys } from './shortcuts';
 import { stripText } from './strip';
 import { chooseLanguage, type Language } from './texts/choose';
@@ -28,6 +29,9 @@ import './styles/list.css';
 import './styles/timeline.css';
 import './styles/composer.css';
 import './styles/pages.css';
+
+/** What the first screen does not need is fetched this long after it was drawn, ms. */
+const laterMs = 1_000;
 
 /** What the page that composes the app holds of it. */
 export interface RenderedApp {
@@ -88,6 +92,7 @@ function run(
     router,
     composers,
     announce,
+    editing: signal([]),
     preferences,
     strip: tide.shown,
   };
@@ -99,6 +104,7 @@ function run(
     openRoute(ui),
     nameTitle(ui),
     keepDrafts(ui),
+    forgetFinal(ui),
     listenToKeys(ui, document),
   ];
   render(
@@ -107,9 +113,11 @@ function run(
     </UiContext.Provider>,
     root,
   );
+  const later = setTimeout(fetchLater, laterMs);
   return {
     flush: () => composers.flush(),
     stop() {
+      clearTimeout(later);
       for (const stop of stops) stop();
       render(null, root);
     },
@@ -213,11 +221,23 @@ function Panes({ typed }: { typed: string }) {
       <ConversationList />
       <main class="main-pane" data-pane tabIndex={-1}>
         {'conversation' in base && <Conversation key={base.conversation} conversation={base.conversation} />}
-        {base.at === 'network' && <Network typed={typed} />}
-        {base.at === 'settings' && <Settings />}
+        {base.at === 'network' && (
+          <Place title={texts.network}>
+            <network.Part typed={typed} />
+          </Place>
+        )}
+        {base.at === 'settings' && (
+          <Place title={texts.settings}>
+            <settings.Part />
+          </Place>
+        )}
         {base.at === 'list' && <NothingOpen />}
       </main>
-      {route.at === 'join' && <Join />}
+      {route.at === 'join' && (
+        <Sheet title={texts.join}>
+          <join.Part />
+        </Sheet>
+      )}
       {route.at === 'message' && <Inspector conversation={route.conversation} seq={route.seq} />}
     </div>
   );

@@ -16,7 +16,12 @@ export interface Compose {
   readonly loaded: boolean;
   /** What the last commit took, so that a draft read late is not put back. */
   readonly committed?: string;
+  /** Set while the field holds the text of an earlier message: a new version of a waiting one, or a dropped one. */
+  readonly from?: Taken;
 }
+
+/** Where a text was taken from: a waiting message, a dropped one, or one whose drop could not be undone any more. */
+export type Taken = 'version' | 'again' | 'too-late';
 
 /** A field nothing was typed into. */
 export const emptyCompose: Compose = { text: '', loaded: false };
@@ -24,8 +29,16 @@ export const emptyCompose: Compose = { text: '', loaded: false };
 /** The field after a change of its text. A text that changes while another is being stored is a message of its own. */
 export function edited(state: Compose, text: string, newCommand: () => LogicalId): Compose {
   if (text === state.text) return state;
-  const { refusal: _, ...kept } = state;
-  return { ...kept, text, command: state.command ?? newCommand() };
+  const { refusal: _, from, ...kept } = state;
+  const taken = text === '' || from === undefined ? {} : { from };
+  return { ...kept, ...taken, text, command: state.command ?? newCommand() };
+}
+
+/** The field after the text of an earlier message was put in, under what was typed there already. */
+export function taken(state: Compose, text: string, from: Taken, newCommand: () => LogicalId): Compose {
+  const typed = state.text.trimEnd();
+  const there = typed === text || typed.endsWith(`\n${text}`);
+  return { ...edited(state, there ? typed : visible(typed) ? `${typed}\n${text}` : text, newCommand), from };
 }
 
 /** The field after its stored draft was read: what was stored stands before what was typed meanwhile. */
@@ -50,7 +63,7 @@ export function pressed(
   if (state.storing || !visible(state.text)) return { state };
   const text = state.text.trimEnd();
   const command = state.again?.text === text ? state.again.command : (state.command ?? newCommand());
-  const { command: _, refusal: __, again: ___, ...kept } = state;
+  const { command: _, refusal: __, again: ___, from: ____, ...kept } = state;
   return { state: { ...kept, storing: { command, text: state.text } }, press: { command, text } };
 }
 

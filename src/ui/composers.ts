@@ -1,6 +1,6 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { ConversationId } from '../core/ids';
-import { type Compose, drafted, edited, emptyCompose, pressed, settled } from './compose';
+import { type Compose, drafted, edited, emptyCompose, pressed, settled, type Taken, taken } from './compose';
 import type { Commands, Refusal } from './model';
 import { visible } from './names';
 
@@ -11,6 +11,8 @@ export interface Composers {
   unsaved(conversation: ConversationId): ReadonlySignal<boolean>;
   edit(conversation: ConversationId, text: string): void;
   load(conversation: ConversationId, draft: string): void;
+  /** Puts the text of an earlier message into the field, as a message of its own. */
+  take(conversation: ConversationId, text: string, from: Taken): void;
   /** Sends what is in the field; the guard against a second press is set before this returns. */
   press(conversation: ConversationId): void;
   /** Stores every draft that waits. False when one could not be stored. */
@@ -86,6 +88,11 @@ export function makeComposers(commands: Commands, heard: (refusal: Refusal) => v
       const kept = entry(conversation);
       if (!kept.field.peek().loaded) kept.saved = draft;
       kept.field.value = drafted(kept.field.peek(), draft, newCommand);
+    },
+    take(conversation, text, from) {
+      const { field } = entry(conversation);
+      field.value = taken(field.peek(), text, from, newCommand);
+      void save(conversation);
     },
     press(conversation) {
       const { field } = entry(conversation);

@@ -1,8 +1,9 @@
-import type { ReadonlySignal } from '@preact/signals';
+import type { ReadonlySignal, Signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Announce } from './announcer';
 import type { Composers } from './composers';
+import type { Editing } from './editing';
 import type { Format } from './format';
 import type { Commands, Refusal, Snapshot } from './model';
 import type { Preferences } from './preferences';
@@ -19,6 +20,8 @@ export interface Ui {
   readonly now: ReadonlySignal<number>;
   readonly router: Router;
   readonly composers: Composers;
+  /** Every text being changed, the one opened last first. */
+  readonly editing: Signal<readonly Editing[]>;
   readonly announce: Announce;
   readonly preferences: Preferences;
   readonly strip: ReadonlySignal<StripCause | undefined>;

@@ -1,4 +1,5 @@
 import type { Format } from './format';
+import { droppedWords } from './hand';
 import type { MarkView } from './model';
 import type { Texts } from './texts/en';
 
@@ -65,11 +66,22 @@ export function nextWord(mark: MarkView, now: number, texts: Texts, format: Form
   return mark.nextAt - now < 60_000 ? texts.nextSoon : texts.nextAbout(format.time(mark.nextAt));
 }
 
+/** Why a message is on hold and when it goes on, where a time is known. */
+function holdReason(mark: MarkView, now: number, texts: Texts, format: Format): string | undefined {
+  if (mark.reason === undefined) return undefined;
+  const reason = texts.reason[mark.reason];
+  if (mark.nextAt === undefined || mark.nextAt <= now) return reason;
+  const next =
+    mark.reason === 'budget' ? texts.goesOn(format.time(mark.nextAt)) : nextWord(mark, now, texts, format);
+  return `${reason}, ${next}`;
+}
+
 /** The words of a row: the state, and the one thing worth adding. */
 export function markLine(mark: MarkView, face: MarkFace, now: number, texts: Texts, format: Format): string {
-  const word = texts.mark[face.word];
   const more = lineAddition(mark, face, now, texts, format);
-  return more === undefined ? word : `${word} · ${more}`;
+  const stuck = face.word === 'on-hold' || more !== undefined;
+  const behind = stuck && mark.holds !== undefined ? texts.behindThis(mark.holds) : undefined;
+  return [texts.mark[face.word], more, behind].filter((part) => part !== undefined).join(' · ');
 }
 
 /** What a row adds to the word of the state. */
@@ -80,7 +92,7 @@ function lineAddition(
   texts: Texts,
   format: Format,
 ): string | undefined {
-  if (face.word === 'on-hold') return mark.reason && texts.reason[mark.reason];
+  if (face.word === 'on-hold') return holdReason(mark, now, texts, format);
   if (face.word === 'queued') {
     if (mark.place !== undefined && mark.place > 1) return texts.ahead(mark.place - 1);
     return mark.reason && texts.reason[mark.reason];
@@ -92,6 +104,15 @@ function lineAddition(
 
 /** The state as a sentence without its full stop: what assistive technology reads for the mark. */
 export function markName(mark: MarkView, face: MarkFace, now: number, texts: Texts, format: Format): string {
+  const name = stateName(mark, face, now, texts, format);
+  const { holds, behind } = mark;
+  if (face.word === 'not-kept') return name;
+  if (holds !== undefined) return `${name}. ${texts.waitsBehind(holds)}`;
+  return behind === undefined ? name : `${name}. ${texts.behindName(behind)}`;
+}
+
+/** The state alone, as assistive technology reads it. */
+function stateName(mark: MarkView, face: MarkFace, now: number, texts: Texts, format: Format): string {
   const words = texts.markName;
   switch (face.word) {
     case 'sent': {
@@ -100,8 +121,10 @@ export function markName(mark: MarkView, face: MarkFace, now: number, texts: Tex
     }
     case 'accepted':
       return words.accepted(mark.acceptedBy);
-    case 'on-hold':
-      return mark.reason ? words['on-hold'](texts.reason[mark.reason]) : texts.mark['on-hold'];
+    case 'on-hold': {
+      const reason = holdReason(mark, now, texts, format);
+      return reason === undefined ? texts.mark['on-hold'] : words['on-hold'](reason);
+    }
     default:
       return words[face.word];
   }
@@ -141,9 +164,13 @@ export function markStory(
       ];
     }
     case 'on-hold':
-      return [...(mark.reason ? [texts.why[mark.reason]] : []), ...nextSentence(mark, now, texts, format)];
+      return [
+        ...(mark.reason ? [texts.why[mark.reason]] : []),
+        texts.inspectStays,
+        ...(mark.reason === 'budget' ? [] : nextSentence(mark, now, texts, format)),
+      ];
     case 'dropped':
-      return [texts.inspectDropped, ...(mark.rounds > 0 ? [texts.tellsRecall] : [])];
+      return [droppedWords(mark, texts, format), texts.inspectDropped];
   }
 }
 

@@ -72,8 +72,12 @@ export interface MarkView {
   /** Hand-overs so far. */
   readonly rounds: number;
   readonly queuedAt: number;
+  /** When its first copy was made: from then on something of it may have left. Absent while none exists. */
   readonly firstHandedAt?: number;
+  /** Copies made so far; absent while none exists. */
+  readonly copies?: number;
   readonly acceptedAt?: number;
+  readonly droppedAt?: number;
   readonly nextAt?: number;
   /** Why it waits or is on hold, as a key the catalogue words. */
   readonly reason?: HoldReason;
@@ -81,6 +85,8 @@ export interface MarkView {
   readonly place?: number;
   /** Name of the conversation whose message is the head, when that is another message than this. */
   readonly behind?: string;
+  /** Messages that wait behind it, while it is the head and there are any. */
+  readonly holds?: number;
 }
 
 /** Why nothing leaves at the moment. */

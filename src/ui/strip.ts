@@ -96,10 +96,11 @@ export function stripText(cause: StripCause, snapshot: Snapshot, texts: Texts, f
   const head = queue.head?.mark;
   switch (cause) {
     case 'on-hold': {
-      const reason = head?.reason
+      // The reason alone: the line is short, and when it goes on stands where the line leads.
+      const held = head?.reason
         ? texts.markName['on-hold'](texts.reason[head.reason])
         : texts.mark['on-hold'];
-      return join(reason, queue.waiting > 1 ? texts.waitsBehind(queue.waiting - 1) : undefined);
+      return join(held, queue.waiting > 1 ? texts.waitsBehind(queue.waiting - 1) : undefined);
     }
     case 'clock':
       return texts.strip.clock(span(Math.abs(network.clockOffSeconds ?? 0), texts));
@@ -109,7 +110,10 @@ export function stripText(cause: StripCause, snapshot: Snapshot, texts: Texts, f
         queue.waiting > 0 ? texts.strip.waiting(queue.waiting) : undefined,
       );
     case 'unanswered':
-      return join(texts.strip.unanswered, head && nextWord(head, snapshot.now, texts, format));
+      return join(
+        texts.strip[head?.reason === 'refused' ? 'invalid' : 'unanswered'],
+        head && nextWord(head, snapshot.now, texts, format),
+      );
     default:
       return texts.strip[cause];
   }

@@ -1,26 +1,33 @@
 import { endAll } from '../../src/setup.mjs';
 import { drainRows } from './drain-row';
+import { drainedRows, restartRows } from './engine-rows';
 import { builtApp, Room } from './room';
 import { type Row, tableOf } from './rows';
 import { sizeRows } from './sizes';
-import { enqueueRows, headRow } from './store-rows';
+import { enqueueRows, queuedRows } from './store-rows';
 
-const usage = 'Usage: npm run bench [-- --json]';
+/** Parts of the bench, in the order of their rows. */
+const parts: Readonly<Record<string, (room: Room) => Promise<Row[]>>> = {
+  enqueue: enqueueRows,
+  queued: queuedRows,
+  drain: drainRows,
+  drained: drainedRows,
+  restart: restartRows,
+  sizes: async () => sizeRows(builtApp),
+};
 
-/** All rows, in the order of the issue. */
-async function measure(say: (text: string) => void): Promise<Row[]> {
+const usage = `Usage: npm run bench [-- [--json] [${Object.keys(parts).join('|')}] …]`;
+
+async function measure(names: readonly string[], say: (text: string) => void): Promise<Row[]> {
   const room = await Room.open();
   try {
-    const tab = await room.benchTab();
-    await tab.evaluate(() => bench.connect());
-    say('enqueue …');
-    const enqueue = await enqueueRows(tab);
-    say('head …');
-    const head = await headRow(tab);
-    await tab.close();
-    say('drain …');
-    const drain = await drainRows(room);
-    return [...enqueue, head, ...drain, ...sizeRows(builtApp)];
+    const rows: Row[] = [];
+    for (const [name, part] of Object.entries(parts)) {
+      if (names.length > 0 && !names.includes(name)) continue;
+      say(`${name} …`);
+      rows.push(...(await part(room)));
+    }
+    return rows;
   } finally {
     await room.close();
   }
@@ -28,12 +35,13 @@ async function measure(say: (text: string) => void): Promise<Row[]> {
 
 async function main(args: readonly string[]): Promise<number> {
   const json = args.includes('--json');
-  if (args.some((arg) => arg !== '--json')) {
+  const names = args.filter((arg) => arg !== '--json');
+  if (names.some((name) => !Object.hasOwn(parts, name))) {
     console.error(usage);
     return 2;
   }
   // What is measured is on standard output alone, so that it can be read by a program.
-  const rows = await measure((text) => console.error(text));
+  const rows = await measure(names, (text) => console.error(text));
   console.log(json ? JSON.stringify(rows, null, 1) : tableOf(rows));
   return 0;
 }

@@ -2,6 +2,7 @@ import { toHex } from '../../src/core/ids';
 import { type Caller, DoorStore, newRequest } from '../../src/store/doors/door';
 import { listenLooks } from '../../src/store/doors/looks';
 import { MessageDoor } from '../../src/store/doors/message-door';
+import { copyHead } from './fill';
 import { type BenchMessage, type BenchTask, type RawPut, rawPutCall } from './protocol';
 
 /**
@@ -88,9 +89,10 @@ export async function burst(count: number): Promise<number> {
   return performance.now() - from;
 }
 
-/** Enqueues inside the worker, without a door, ms each. */
-export function inner(count: number): Promise<number[]> {
-  return inside({ task: 'enqueue', all: Array.from({ length: count }, () => message()) });
+/** Enqueues inside the worker, without a door, ms each; into a database filled before when it is named. */
+export function inner(count: number, database?: string): Promise<number[]> {
+  const all = Array.from({ length: count }, () => message());
+  return inside(database === undefined ? { task: 'enqueue', all } : { task: 'enqueue', all, database });
 }
 
 /** Raw puts inside the worker, ms each. */
@@ -135,6 +137,29 @@ function inside<T>(bench: BenchTask): Promise<T> {
 export async function queue(count: number): Promise<void> {
   await arrive();
   await Promise.all(Array.from({ length: count }, enqueue));
+}
+
+/** In a page of the app: a queue of so many copies of one message, and a relay to send them to. */
+export async function fillQueue(count: number, relay: string): Promise<void> {
+  await arrive();
+  await enqueue();
+  await copyHead('holdfast', count);
+  await store.transact('addRelay', { account: place.account, url: relay, now: Date.now() });
+}
+
+/** Whether no engine holds a claim on the head any more, so that the next one may send it at once. */
+export async function headIsFree(): Promise<boolean> {
+  const { account } = await store.read('overview', {});
+  const head = account && (await store.read('head', { account: account.account }));
+  return head?.operation?.intents.every((intent) => intent.state !== 'leased') ?? false;
+}
+
+/** Queues so many more, drains them and forgets the relay; ms from one acknowledgement to the next, on average. */
+export async function drainAgain(relay: string, count: number, patienceMs: number): Promise<number> {
+  await Promise.all(Array.from({ length: count }, enqueue));
+  const times = (await drain(relay, patienceMs)).slice(-count);
+  await store.transact('removeRelay', { account: place.account, url: relay, now: Date.now() });
+  return ((times.at(-1) ?? Number.NaN) - (times[0] ?? Number.NaN)) / (count - 1);
 }
 
 /**

@@ -7,8 +7,8 @@ export interface BenchMessage {
 export type BenchTask =
   /** Serial strict puts into a store without index: ms each. */
   | { readonly task: 'raw'; readonly count: number; readonly bytes: number }
-  /** Serial transactions of a script over the store, without a door: ms each. */
-  | { readonly task: 'enqueue'; readonly all: readonly object[] }
+  /** Serial transactions of a script over the store, or over a database filled before, without a door: ms each. */
+  | { readonly task: 'enqueue'; readonly all: readonly object[]; readonly database?: string }
   /** Fills a database of its own with so many queued messages; answers the account. */
   | {
       readonly task: 'fill';

@@ -21,6 +21,17 @@ const fineClock = {
 
 type Server = Awaited<ReturnType<typeof serve>>;
 
+/** One more origin of the app. */
+export interface Origin {
+  readonly url: string;
+  /** Opens the app there with the bench's page beside it; `early` is script that runs before the app's own. */
+  open(early?: string): Promise<Tab>;
+  /** Bytes its engine holds after a collection. */
+  heap(): Promise<number>;
+  /** Whether an engine runs there. */
+  hasEngine(): Promise<boolean>;
+}
+
 /** A browser, and two origins of a copy of the built app with the bench's page and worker beside it. */
 export class Room {
   private constructor(
@@ -56,9 +67,27 @@ export class Room {
     return this.#tab(`${this.plain.url}/`);
   }
 
+  /** Serves the app once more, as an origin with a database and an engine of its own. */
+  async origin(): Promise<Origin> {
+    const server = await serve({ folder, port: 0 });
+    this.#more.push(server);
+    return {
+      url: server.url,
+      open: (early) => this.#tab(`${server.url}/`, early),
+      heap: () => this.browser.sharedHeap(server.url),
+      hasEngine: async () => (await this.browser.sharedOf(server.url)) !== undefined,
+    };
+  }
+
+  readonly #more: Server[] = [];
+
   /** Brings the bench's page into a tab, as `bench` of its global object. */
-  async #tab(url: string): Promise<Tab> {
-    const tab = await this.browser.openTab(url);
+  async #tab(url: string, early?: string): Promise<Tab> {
+    const tab = await this.browser.openTab(early === undefined ? url : 'data:text/html,');
+    if (early !== undefined) {
+      await tab.command('Page.addScriptToEvaluateOnNewDocument', { source: early });
+      await tab.navigate(url);
+    }
     // Not a function of this program: its bundler would rewrite the import.
     const expression = "import('/bench/page.js').then((page) => { globalThis.bench = page; return true; })";
     const answer = await tab.command('Runtime.evaluate', { expression, awaitPromise: true });
@@ -69,7 +98,7 @@ export class Room {
   /** Ends browser and servers. */
   async close(): Promise<void> {
     await this.browser.dispose();
-    await Promise.all([this.fine.close(), this.plain.close()]);
+    await Promise.all([this.fine, this.plain, ...this.#more].map((server) => server.close()));
     rmSync(folder, { recursive: true, force: true });
   }
 }

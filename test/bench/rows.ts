@@ -1,4 +1,13 @@
-import { lameness, median, medianInterval, type Pairs, quantile, type Run, ratios } from './statistics';
+import {
+  lameness,
+  median,
+  medianInterval,
+  type Pairs,
+  pairsMin,
+  quantile,
+  type Run,
+  ratios,
+} from './statistics';
 
 /** One line of the report (formats.md 10). What a row does not have is null. */
 export interface Row {
@@ -99,6 +108,33 @@ export function sizeRow(row: string, files: number, bytes: number, targetKb?: nu
     met: targetKb === undefined ? null : value <= targetKb,
     durability: null,
     valid: files > 0,
+  };
+}
+
+/** What a heap may grow by its share, and beside it, MB. */
+const heapGrowth = { share: 1.1, mb: 0.5 };
+
+/** A row of a heap against that of less work, bytes; held against `heapGrowth`. */
+export function heapRow(row: string, bytes: readonly number[], baseline: readonly number[]): Row {
+  const inMb = (values: readonly number[]) => values.map((value) => value / 1_000_000);
+  const before = median(inMb(baseline));
+  const target = rounded(heapGrowth.share * before + heapGrowth.mb);
+  const p50 = rounded(median(inMb(bytes)));
+  const found = bytes.map((value, at) => value / (baseline[at] ?? Number.NaN));
+  const valid = bytes.length >= pairsMin && baseline.length === bytes.length;
+  return {
+    row,
+    unit: 'MB',
+    n: bytes.length,
+    p50,
+    p99: rounded(quantile(inMb(bytes), 0.99)),
+    baseline: rounded(before),
+    ratio: rounded(median(found)),
+    ci: interval(found),
+    target,
+    met: valid && p50 <= target,
+    durability: null,
+    valid,
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Tab } from '../app/kit/tab';
+import type { Room } from './room';
 import { comparisonRow, measuredRow, type Row } from './rows';
 import { inTurn, median, type Pairs, type Run } from './statistics';
 
@@ -14,8 +15,16 @@ const headReads = 40;
 const byMedian = (samples: number[]): Run => ({ figure: median(samples), samples });
 const perSecond = (count: number, ms: number): Run => ({ figure: (count * 1_000) / ms, samples: [] });
 
+/** A tab of the bench's own worker, which is in control of it. */
+export async function connected(room: Room): Promise<Tab> {
+  const tab = await room.benchTab();
+  await tab.evaluate(() => bench.connect());
+  return tab;
+}
+
 /** Enqueue one by one and at once, each against raw strict puts, through the door of a page. */
-export async function enqueueRows(tab: Tab): Promise<Row[]> {
+export async function enqueueRows(room: Room): Promise<Row[]> {
+  const tab = await connected(room);
   await tab.evaluate(() => bench.arrive());
   const enqueues = () => tab.evaluate((n) => bench.enqueues(n), calls).then(byMedian);
   const raws = () => tab.evaluate((n, bytes) => bench.rawPuts(n, bytes), calls, bodyBytes).then(byMedian);
@@ -39,6 +48,7 @@ export async function enqueueRows(tab: Tab): Promise<Row[]> {
   const door = parts.door.flatMap(({ samples }) => samples);
   const inside = parts.inside.baseline.flatMap(({ samples }) => samples);
   const sum = median(door) + median(inside);
+  await tab.close();
   return [
     comparisonRow({
       row: 'one enqueue, against one raw put through the same door',
@@ -80,8 +90,9 @@ async function partsOf(tab: Tab): Promise<{ readonly door: readonly Run[]; reado
   return { door, inside };
 }
 
-/** Reads of the head, where few and where many messages are queued. */
-export async function headRow(tab: Tab): Promise<Row> {
+/** What is done where few and where many messages are queued: reads of the head, and enqueues. */
+export async function queuedRows(room: Room): Promise<Row[]> {
+  const tab = await connected(room);
   const few = { name: 'bench-few', queued: 100 };
   const many = { name: 'bench-many', queued: 100_000 };
   for (const { name, queued } of [few, many]) {
@@ -90,11 +101,24 @@ export async function headRow(tab: Tab): Promise<Row> {
   const read = (name: string) => () =>
     tab.evaluate((database, count) => bench.heads(database, count), name, headReads).then(byMedian);
   for (const { name } of [few, many]) await read(name)();
-  return comparisonRow({
+  const heads = comparisonRow({
     row: '1,000 reads of the head with 100,000 queued, against 100 queued',
     unit: 'ms',
     pairs: await inTurn(1_000 / headReads, read(many.name), read(few.name)),
     target: 1.5,
     durability: null,
   });
+  // Each run leaves its messages: the short queue grows to some hundreds, which is short all the same.
+  const enqueue = (name: string) => () =>
+    tab.evaluate((database, count) => bench.inner(count, database), name, calls).then(byMedian);
+  for (const { name } of [few, many]) await enqueue(name)();
+  const enqueues = comparisonRow({
+    row: 'one enqueue with 100,000 queued, against 100 queued',
+    unit: 'ms',
+    pairs: await inTurn(pairs, enqueue(many.name), enqueue(few.name)),
+    target: 1.2,
+    durability: 'strict',
+  });
+  await tab.close();
+  return [heads, enqueues];
 }

@@ -203,6 +203,17 @@ const timeline = base.timeline ?? {
   draft: '',
 };
 
+/** The talk with one own message at its end, which is the head of the line. */
+function oneOwn(view: MarkView): Snapshot {
+  const last = ownMessage(30, 'Keep me a seat by the window, please.', now - 2 * minute, view);
+  const name = view.behind ?? '#harbour';
+  const head = { conversation: view.behind ? reef : harbour, name, mark: view, seq: 30 };
+  return ready({
+    queue: { ...base.queue, waiting: (view.holds ?? 0) + 1, head },
+    timeline: { ...timeline, messages: [...talk.slice(0, 7), last] },
+  });
+}
+
 /** Every state worth looking at: its snapshot and its address. */
 export const gallery: Readonly<Record<string, { readonly snapshot: Snapshot; readonly hash: string }>> = {
   first: { snapshot: firstRun(), hash: '#/' },
@@ -259,6 +270,39 @@ export const gallery: Readonly<Record<string, { readonly snapshot: Snapshot; rea
   join: { snapshot: ready(), hash: '#/new' },
   inspect: { snapshot: ready(), hash: `#/c/${harbour}/m/10` },
   'inspect-queued': { snapshot: ready(), hash: `#/c/${harbour}/m/12` },
+  'inspect-hold': {
+    snapshot: oneOwn(
+      mark('on-hold', { reason: 'budget', place: 1, holds: 3, copies: 1, nextAt: now + 35_800_000 }),
+    ),
+    hash: `#/c/${harbour}/m/30`,
+  },
+  'inspect-behind': {
+    snapshot: oneOwn(mark('queued', { behind: '#secret-reef' })),
+    hash: `#/c/${harbour}/m/30`,
+  },
+  'hold-row': {
+    snapshot: oneOwn(mark('on-hold', { reason: 'processing', place: 1, holds: 3, nextAt: now + 600_000 })),
+    hash: `#/c/${harbour}`,
+  },
+  dropped: {
+    snapshot: ready({
+      timeline: {
+        ...timeline,
+        messages: [
+          ...talk.slice(0, 7),
+          ownMessage(
+            28,
+            'Never mind',
+            now - 2 * minute,
+            mark('dropped', { copies: 1, droppedAt: now - minute }),
+          ),
+          ownMessage(29, 'Nor this', now - minute, { ...mark('queued'), state: 'dropped', droppedAt: now }),
+          ownMessage(30, 'But this', now - 20_000, mark('queued', { place: 1 })),
+        ],
+      },
+    }),
+    hash: `#/c/${harbour}`,
+  },
   network: { snapshot: ready(), hash: '#/net' },
   settings: { snapshot: ready(), hash: '#/set' },
   update: { snapshot: ready({ updateReady: true }), hash: '#/' },
@@ -278,11 +322,6 @@ export function commands(more: Partial<Commands> = {}): Commands {
     read: () => undefined,
     addRelay: async () => undefined,
     removeRelay: async () => undefined,
-    retryNow: async () => undefined,
-    editQueued: async () => undefined,
-    drop: async () => ({ exposed: false }),
-    undoDrop: async () => undefined,
-    forgetDropped: () => undefined,
     inspect: async () => ({
       mark: mark('accepted'),
       text: 'Keep me a seat by the window, please.',
@@ -294,6 +333,11 @@ export function commands(more: Partial<Commands> = {}): Commands {
         { at: now - 15_000, what: 'has-new', relay: 'wss://harbour.example', copy: 1 },
       ],
     }),
+    retryNow: async () => undefined,
+    editQueued: async () => undefined,
+    drop: async () => ({ exposed: false }),
+    undoDrop: async () => undefined,
+    forgetDropped: () => undefined,
     useUpdate: () => undefined,
     newCommand: () => (++commandNumber).toString(16).padStart(32, '0'),
     bytesOver: (_conversation, text) => new TextEncoder().encode(text).length - 16_384,

@@ -94,7 +94,7 @@ describe('what the screen claims', () => {
     await expect.poll(dialogText).toContain('What this tells you');
     says(dialogText());
     location.hash = '#/set';
-    await expect.poll(() => root.querySelector('main h1')?.textContent).toBe('Settings');
+    await expect.poll(() => root.querySelector('main')?.textContent).toContain('What Holdfast promises');
     says(root.querySelector('main')?.textContent ?? '');
   });
 

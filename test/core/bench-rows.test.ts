@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { comparisonRow, measuredRow, sizeRow, tableOf } from '../bench/rows';
+import { comparisonRow, heapRow, measuredRow, sizeRow, tableOf } from '../bench/rows';
 import { beforePaint } from '../bench/sizes';
 import type { Run } from '../bench/statistics';
 
@@ -29,6 +29,13 @@ describe('rows of the bench', () => {
       durability: 'strict',
       valid: true,
     });
+  });
+
+  test('a heap may grow by a tenth and half a megabyte', () => {
+    const heap = (mb: number, n = 15) => Array.from({ length: n }, () => mb * 1_000_000);
+    expect(heapRow('some', heap(2.7), heap(2))).toMatchObject({ unit: 'MB', target: 2.7, met: true });
+    expect(heapRow('some', heap(2.71), heap(2)).met).toBe(false);
+    expect(heapRow('some', heap(2, 14), heap(2, 14))).toMatchObject({ met: false, valid: false });
   });
 
   test('a time has to be low and a rate high', () => {

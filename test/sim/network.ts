@@ -113,7 +113,7 @@ export class Network {
     const link = new Link(this, dialling, target);
     this.#links = this.#links.filter((one) => !one.over);
     this.#links.push(link);
-    this.watch.dialled(site.name, target);
+    this.watch.dialled(life, target, link);
     this.world.park(life, `dials ${target}`, this.world.delay(40, 2_000), () => this.#reach(link));
     return link;
   }

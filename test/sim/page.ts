@@ -37,6 +37,8 @@ export class Page {
   #life: Life | undefined;
   #working = false;
   #sent = 0;
+  /** Deeds of this page that will be undone or forgotten. */
+  #later = 0;
   readonly #joined = new Set<number>([0]);
   readonly #random: Prng;
 
@@ -53,6 +55,7 @@ export class Page {
   open(life: Life): void {
     this.#life = life;
     this.#working = true;
+    this.#later = 0;
     if (this.#wishes[0]?.wish === 'send' && this.#random.perMille(300)) this.#wishes.shift();
     void this.#setUp(life).then(() => this.#work(life));
   }
@@ -81,7 +84,7 @@ export class Page {
 
   /** Nothing is wanted that is not settled. */
   get idle(): boolean {
-    return !this.#working && this.#wishes.length === 0;
+    return !this.#working && this.#wishes.length === 0 && this.#later === 0;
   }
 
   #wish(wish: Wish): void {
@@ -186,7 +189,11 @@ export class Page {
     const undone = deed === 'drop-undo';
     const pauseMs = undone ? this.#random.between(0, limits.undoMs) : limits.undoMs;
     const wish = { wish: undone ? 'undo' : 'forget', dropped: named } as const;
-    this.world.park(life, `${wish.wish} comes`, pauseMs, () => this.#wish(wish));
+    this.#later += 1;
+    this.world.park(life, `${wish.wish} comes`, pauseMs, () => {
+      this.#later -= 1;
+      this.#wish(wish);
+    });
   }
 
   async #edit(life: Life, named: Omit<Args<'drop'>, 'now'>): Promise<void> {

@@ -37,8 +37,8 @@ export interface Passing {
 
 /** Stands outside the code, watches every step, and knows the property, not the code. */
 export interface Checker {
-  /** A device begins to open a link. */
-  dialled?(from: string, to: string): void;
+  /** A realm begins to open a link. */
+  dialled?(life: Life, to: string, link: object): void;
   called?(call: Called): void;
   committed?(commit: Commit): void;
   sent?(frame: Passing): void;
@@ -61,8 +61,8 @@ export class Watch {
     this.#checkers.push(...checkers);
   }
 
-  dialled(from: string, to: string): void {
-    for (const one of this.#checkers) one.dialled?.(from, to);
+  dialled(life: Life, to: string, link: object): void {
+    for (const one of this.#checkers) one.dialled?.(life, to, link);
   }
 
   called(site: string, life: Life, name: string, args: unknown): void {

@@ -42,10 +42,13 @@ export function* retryNow(args: HandArgs): Script<RetryOutcome> {
   return changed({ kind: 'due' }, { ...row, operation: { ...rest, nextAt: args.now } }, counters);
 }
 
-/** A pause longer than its own length says nothing: the clock moved since. */
+/**
+ * A late copy of the call may be older than the last round. A round that lies further ahead than a call may wait says
+ * nothing: the clock moved since.
+ */
 function earliestRound(operation: Operation, now: number): number {
   const earliest = (operation.lastRoundAt ?? 0) + limits.retryPauseMs;
-  return earliest - now > limits.retryPauseMs ? now : earliest;
+  return earliest - now > limits.retryPauseMs + limits.callRepeatMs ? now : earliest;
 }
 
 /** Another text for a message that has not left. */

@@ -80,8 +80,8 @@ export function Field(props: {
 }
 
 /** A sheet over the screen: full on a phone, a dialog on a desktop. Closing it goes up one screen. */
-export function Sheet({ label, children }: { label: string; children: ComponentChildren }) {
-  const { router } = useUi();
+export function Sheet({ title, children }: { title: string; children: ComponentChildren }) {
+  const { router, texts } = useUi();
   const dialog = useRef<HTMLDialogElement>(null);
   const leaving = useRef(false);
   useLayoutEffect(() => {
@@ -106,12 +106,18 @@ export function Sheet({ label, children }: { label: string; children: ComponentC
     <dialog
       ref={dialog}
       class="sheet"
-      aria-label={label}
+      aria-label={title}
       onClose={() => {
         if (!leaving.current) router.up();
       }}
     >
-      <div class="sheet-body">{children}</div>
+      <div class="sheet-body">
+        <div class="sheet-head">
+          <h2>{title}</h2>
+          <IconButton icon="close" name={texts.close} onClick={() => router.up()} />
+        </div>
+        {children}
+      </div>
     </dialog>
   );
 }

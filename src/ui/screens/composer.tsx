@@ -1,8 +1,11 @@
+import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ConversationId } from '../../core/ids';
 import { limits } from '../../core/limits';
-import { keyMeans } from '../compose';
-import { refusalText, useUi } from '../context';
+import { type Compose, keyMeans } from '../compose';
+import { refusalText, type Ui, useUi } from '../context';
+import { editingOf, withEditing } from '../editing';
+import { lastEditable } from '../hand';
 import { visible } from '../names';
 import { Icon } from '../parts/icons';
 import { enterSends } from '../preferences';
@@ -23,6 +26,7 @@ export function Composer({ conversation, name }: { conversation: ConversationId;
   }, [conversation, draft !== undefined]);
   // What was typed is stored when the conversation is left; page and tab are looked after by the root.
   useEffect(() => () => void composers.flush(), [conversation, composers]);
+  useFocusOnTaken(area, field);
   const sends = enterSends(preferences.enter.value, window);
   const over = visible(field.text) ? commands.bytesOver(conversation, field.text.trimEnd()) : 0;
   const press = () => {
@@ -57,9 +61,9 @@ export function Composer({ conversation, name }: { conversation: ConversationId;
           aria-describedby="composer-hint composer-refusal"
           onInput={(event) => composers.edit(conversation, event.currentTarget.value)}
           onKeyDown={(event) => {
+            const up = reachesUp(event) && upFrom(ui, conversation);
             const means = keyMeans(event, sends);
-            if (means === 'field') return;
-            event.preventDefault();
+            if (up || means !== 'field') event.preventDefault();
             if (means === 'send') press();
           }}
         />
@@ -68,6 +72,40 @@ export function Composer({ conversation, name }: { conversation: ConversationId;
       <Foot conversation={conversation} over={over} sends={sends} />
     </form>
   );
+}
+
+/** A text taken over from the details is written on, once they are closed. */
+function useFocusOnTaken(area: RefObject<HTMLTextAreaElement | null>, field: Compose): void {
+  const { router } = useUi();
+  const taken = field.from !== undefined && router.route.value.at === 'conversation';
+  useEffect(() => {
+    if (taken) area.current?.focus();
+  }, [taken, area]);
+}
+
+/** True for the arrow up in an empty field. */
+function reachesUp(event: KeyboardEvent): boolean {
+  const plain = !(event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || event.isComposing);
+  const { target } = event;
+  return event.key === 'ArrowUp' && plain && target instanceof HTMLTextAreaElement && target.value === '';
+}
+
+/** Opens the last waiting message that can still be changed, else goes to the last row; false when there is neither. */
+function upFrom({ snapshot, editing, router }: Ui, conversation: ConversationId): boolean {
+  const { timeline } = snapshot.peek();
+  const messages = timeline?.conversation === conversation ? timeline.messages : [];
+  const message = lastEditable(messages);
+  if (message?.text !== undefined) {
+    const { seq, text } = message;
+    if (!editingOf(editing.peek(), conversation, seq)) {
+      editing.value = withEditing(editing.peek(), { conversation, seq, before: text, text });
+    }
+    router.go({ at: 'message', conversation, seq });
+    return true;
+  }
+  const rows = document.querySelectorAll<HTMLElement>('.timeline article');
+  rows[rows.length - 1]?.focus();
+  return rows.length > 0;
 }
 
 /** The button that sends. The network never turns it off; a text that is too long does, with the reason in its name. */
@@ -92,7 +130,7 @@ function SendButton({ over, empty, storing }: { over: number; empty: boolean; st
 function Foot(props: { conversation: ConversationId; over: number; sends: boolean }) {
   const ui = useUi();
   const { texts, composers, snapshot } = ui;
-  const { refusal, text } = composers.field(props.conversation).value;
+  const { refusal, text, from } = composers.field(props.conversation).value;
   const unsaved = composers.unsaved(props.conversation).value;
   const { kept, nick } = snapshot.value;
   const problem = props.over > 0 ? texts.over(props.over) : refusal && refusalText(ui, refusal);
@@ -111,6 +149,7 @@ function Foot(props: { conversation: ConversationId; over: number; sends: boolea
         )}
         {!problem && unsaved && texts.draftLost}
       </p>
+      {from && <p class="hint taken-note">{texts.takenNote[from]}</p>}
       <p id="composer-hint" class="hint">
         {!kept && <span class="not-kept">{texts.onlyThisTab} · </span>}
         <span>{parts.join(' · ')}</span>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { refusalText, useUi } from '../context';
 import { checkChannel, checkSecret } from '../names';
-import { Field, IconButton, Sheet } from '../parts/controls';
+import { Field } from '../parts/controls';
 
 /** What the sheet holds, and what Join does with it. */
 function useJoin() {
@@ -34,44 +34,38 @@ export function Join() {
   const { texts, router } = useUi();
   const { typed, problems, busy, type, join } = useJoin();
   return (
-    <Sheet label={texts.join}>
-      <div class="sheet-head">
-        <h2>{texts.join}</h2>
-        <IconButton icon="close" name={texts.close} onClick={() => router.up()} />
+    <form
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault();
+        void join();
+      }}
+    >
+      <Field
+        label={texts.channelName}
+        value={typed.name}
+        hint={texts.channelHint}
+        problem={problems.name}
+        focus
+        onInput={type('name')}
+      />
+      <Field
+        label={texts.channelSecret}
+        kind="secret"
+        optional
+        value={typed.secret}
+        hint={texts.secretHint}
+        problem={problems.secret}
+        onInput={type('secret')}
+      />
+      <div class="actions">
+        <button type="button" onClick={() => router.up()}>
+          {texts.cancel}
+        </button>
+        <button type="submit" class="primary" aria-busy={busy}>
+          {texts.joinButton}
+        </button>
       </div>
-      <form
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault();
-          void join();
-        }}
-      >
-        <Field
-          label={texts.channelName}
-          value={typed.name}
-          hint={texts.channelHint}
-          problem={problems.name}
-          focus
-          onInput={type('name')}
-        />
-        <Field
-          label={texts.channelSecret}
-          kind="secret"
-          optional
-          value={typed.secret}
-          hint={texts.secretHint}
-          problem={problems.secret}
-          onInput={type('secret')}
-        />
-        <div class="actions">
-          <button type="button" onClick={() => router.up()}>
-            {texts.cancel}
-          </button>
-          <button type="submit" class="primary" aria-busy={busy}>
-            {texts.joinButton}
-          </button>
-        </div>
-      </form>
-    </Sheet>
+    </form>
   );
 }

@@ -1,8 +1,6 @@
 import { refusalText, useUi } from '../context';
-import { Bar } from '../parts/controls';
 import { Icon } from '../parts/icons';
 import { Mark } from '../parts/mark';
-import { Strip } from '../parts/strip';
 import { AddRelay, RelayList } from './relays';
 
 /** What leaves, through whom, and which part of this browser does it. `typed`: an address the first screen left. */
@@ -14,21 +12,15 @@ export function Network({ typed }: { typed: string }) {
     announce(refusal ? refusalText(ui, refusal) : texts.relayRemoved, refusal !== undefined);
   };
   return (
-    <>
-      <Bar>
-        <h1 tabIndex={-1}>{texts.network}</h1>
-      </Bar>
-      <Strip />
-      <div class="page">
-        <Outbox />
-        <section>
-          <h2>{texts.relays}</h2>
-          <RelayList empty={texts.noRelays} onRemove={(url) => void remove(url)} />
-          <AddRelay typed={typed} />
-        </section>
-        <ThisBrowser />
-      </div>
-    </>
+    <div class="page">
+      <Outbox />
+      <section>
+        <h2>{texts.relays}</h2>
+        <RelayList empty={texts.noRelays} onRemove={(url) => void remove(url)} />
+        <AddRelay typed={typed} />
+      </section>
+      <ThisBrowser />
+    </div>
   );
 }
 

@@ -1,60 +1,52 @@
 import type { Signal } from '@preact/signals';
 import { useUi } from '../context';
-import { Bar } from '../parts/controls';
-import { Strip } from '../parts/strip';
 import { Name } from '../parts/text';
 
 /** What can be chosen so far, and what Holdfast promises. */
 export function Settings() {
   const { texts, snapshot, preferences } = useUi();
   return (
-    <>
-      <Bar>
-        <h1 tabIndex={-1}>{texts.settings}</h1>
-      </Bar>
-      <Strip />
-      <div class="page">
-        <section>
-          <h2>{texts.me}</h2>
-          <dl class="card facts">
-            <dt>{texts.writingAs}</dt>
-            <dd>
-              <Name name={snapshot.value.nick ?? ''} />
-            </dd>
-          </dl>
-        </section>
-        <section>
-          <h2>{texts.look}</h2>
-          <div class="card">
-            <Choice label={texts.theme} choice={preferences.theme} words={texts.themeIs} />
-            <Choice label={texts.enterKey} choice={preferences.enter} words={texts.enterIs} />
-            <p class="hint">{texts.enterHint}</p>
-          </div>
-        </section>
-        <section>
-          <h2>{texts.about}</h2>
-          <ul class="card promises">
-            <li>{texts.aboutKept}</li>
-            <li>{texts.tellsOrder}</li>
-            <li>{texts.tellsWord}</li>
-            <li>{texts.tellsRecall}</li>
-          </ul>
-        </section>
-        <section class="keys">
-          <h2>{texts.keys}</h2>
-          <dl class="card facts">
-            {Object.entries(texts.keyList).map(([key, does]) => (
-              <div key={key}>
-                <dt>
-                  <kbd>{key}</kbd>
-                </dt>
-                <dd>{does}</dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      </div>
-    </>
+    <div class="page">
+      <section>
+        <h2>{texts.me}</h2>
+        <dl class="card facts">
+          <dt>{texts.writingAs}</dt>
+          <dd>
+            <Name name={snapshot.value.nick ?? ''} />
+          </dd>
+        </dl>
+      </section>
+      <section>
+        <h2>{texts.look}</h2>
+        <div class="card">
+          <Choice label={texts.theme} choice={preferences.theme} words={texts.themeIs} />
+          <Choice label={texts.enterKey} choice={preferences.enter} words={texts.enterIs} />
+          <p class="hint">{texts.enterHint}</p>
+        </div>
+      </section>
+      <section>
+        <h2>{texts.about}</h2>
+        <ul class="card promises">
+          <li>{texts.aboutKept}</li>
+          <li>{texts.tellsOrder}</li>
+          <li>{texts.tellsWord}</li>
+          <li>{texts.tellsRecall}</li>
+        </ul>
+      </section>
+      <section class="keys">
+        <h2>{texts.keys}</h2>
+        <dl class="card facts">
+          {Object.entries(texts.keyList).map(([key, does]) => (
+            <div key={key}>
+              <dt>
+                <kbd>{key}</kbd>
+              </dt>
+              <dd>{does}</dd>
+            </div>
+          ))}
+        </dl>
+      </section>
+    </div>
   );
 }
 

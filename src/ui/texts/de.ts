@@ -62,11 +62,12 @@ export const de: Texts = {
     timeout:
       'Der Speicher dieses Geräts hat nicht geantwortet. Dein Text ist noch da; noch einmal drücken ist sicher.',
     locked: 'Holdfast ist auf diesem Gerät gesperrt. Dein Text ist noch da.',
-    'not-before': 'Noch nicht: Relays brauchen Pausen zwischen den Versuchen.',
-    waits: 'Sie wartet hinter einer anderen Nachricht; von ihr gibt es noch nichts zu versuchen.',
-    exposed: 'Es gibt eine Kopie, die schon unterwegs sein kann; sie lässt sich nicht mehr ändern.',
+    'not-before': 'Noch nicht: Relays verlangen Pausen zwischen den Versuchen.',
+    waits: 'Sie wartet hinter einer anderen. Nur die vorderste lässt sich versuchen.',
+    exposed:
+      'Inzwischen wurde eine Kopie angefertigt, die schon draußen sein kann; diese Nachricht lässt sich nicht mehr ändern.',
     'too-late':
-      'Inzwischen ist etwas hinter ihr abgeschickt worden; sie kann nicht mehr an ihren Platz zurück.',
+      'Sie kann nicht an ihren Platz zurück: etwas dahinter ist vielleicht inzwischen hinausgegangen.',
     updating: 'Eine neue Version wird eingerichtet. Dein Text ist noch da; versuche es gleich noch einmal.',
     gone: 'Der Teil von Holdfast, der Nachrichten speichert, ist weg. Dein Text ist noch da; lade die Seite neu.',
   },
@@ -144,6 +145,9 @@ export const de: Texts = {
     dropped: 'Verworfen',
     'not-kept': 'Nur in diesem Tab',
   },
+  behindThis: (count) => `${n(count)} ${pick(count, 'wartet', 'warten')} dahinter`,
+  behindName: (name) => `Wartet hinter einer Nachricht an ${isolate(name)}`,
+  goesOn: (time) => `geht um ${time} weiter`,
   ahead: (count) => `${n(count)} davor`,
   nextAbout: (time) => `nächster Versuch gegen ${time}`,
   nextSoon: 'nächster Versuch gleich',
@@ -189,7 +193,45 @@ export const de: Texts = {
     `Angenommen von ${by < (required ?? by) ? `${n(by)} von ${relays(required ?? by)}` : relays(by)}, zuerst um ${time}.`,
   inspectSeen: (time) =>
     `Um ${time} wurde etwas von jemand anderem gesehen, das auf ihr aufbaut; mindestens ein anderer Knoten hatte sie also.`,
-  inspectDropped: 'Du hast sie verworfen. Sie wird nicht mehr angeboten.',
+  inspectDropped: 'Sie wird nicht mehr angeboten.',
+  inspectForgotten: 'Du hast sie verworfen, bevor etwas hinausging; es liegt nichts mehr von ihr hier.',
+  inspectStays: 'Sie bleibt auf diesem Gerät und behält ihren Platz in der Reihe.',
+  droppedAt: (time) => `Du hast sie um ${time} verworfen.`,
+  copiesLeft: (count) =>
+    `${n(count)} ${pick(count, 'Kopie war', 'Kopien waren')} schon draußen; zurückholen lässt sich das nicht.`,
+  copiesMayHaveLeft: (count) =>
+    `${n(count)} ${pick(count, 'Kopie kann', 'Kopien können')} schon draußen sein; zurückholen lässt sich das nicht.`,
+
+  doWith: 'Was du mit dieser Nachricht tun kannst',
+  tryNow: 'Jetzt versuchen',
+  tryDue: 'Der nächste Versuch ist jetzt fällig.',
+  notBefore: (time) => `Nicht vor ${time}: Relays verlangen Pausen zwischen den Versuchen.`,
+  edit: 'Ändern',
+  editLabel: 'Text dieser wartenden Nachricht',
+  editSave: 'Übernehmen',
+  editSaved: 'Geändert. Sie behält ihren Platz in der Reihe.',
+  newVersion: 'Neue Fassung',
+  takenNote: {
+    version: 'Eine neue Nachricht. Die alte bleibt in der Reihe und geht zuerst.',
+    again: 'Der Text einer verworfenen Nachricht. Senden macht daraus eine neue.',
+    'too-late':
+      'Die verworfene Nachricht kann nicht an ihren Platz zurück: etwas dahinter ist vielleicht schon draußen. Hier steht ihr Text als neue Nachricht.',
+  },
+  drop: 'Verwerfen',
+  dropAsk: (behind) =>
+    behind > 0
+      ? `Verwerfen? ${messages(behind)} dahinter ${pick(behind, 'kann', 'können')} dann gehen.`
+      : 'Verwerfen?',
+  dropAskNever: 'Noch ist nichts von ihr hinausgegangen, und dann bleibt es dabei.',
+  dropAskCopies: 'Eine Kopie kann schon draußen sein: die lässt sich nicht zurückholen.',
+  keep: 'Behalten',
+  saidDropped: 'Verworfen.',
+  undo: 'Rückgängig',
+  undone: 'Sie steht wieder an ihrem Platz.',
+  writeAgain: 'Noch einmal schreiben',
+  saidTaken: 'Der Text steht im Nachrichtenfeld.',
+  handGone: 'Sie wartet nicht mehr: sie wurde inzwischen angenommen, geändert oder verworfen.',
+  partFailed: 'Dieser Teil von Holdfast ließ sich nicht laden.',
   why: {
     'no-relay': 'Kein Relay ist verbunden. Sie geht von selbst, sobald es eins gibt.',
     'few-relays':
@@ -240,6 +282,7 @@ export const de: Texts = {
     'no-relays': 'Noch keine Relays',
     waiting: (count) => `${messages(count)} ${pick(count, 'wartet', 'warten')} auf diesem Gerät`,
     unanswered: 'Eine Nachricht ohne Antwort',
+    invalid: 'Eine Nachricht, die Relays bisher ungültig nennen',
     update: 'Neue Version bereit',
     useIt: 'Nutzen',
     'catching-up': 'Holt mit dem Netz auf',
@@ -313,6 +356,8 @@ export const de: Texts = {
     F6: 'nächster Teil des Fensters',
     Esc: 'schließen, dann zurück zum Nachrichtenfeld',
     'Enter, I': 'Einzelheiten der gewählten eigenen Nachricht',
+    '↑': 'im leeren Nachrichtenfeld: die letzte wartende Nachricht ändern',
+    'T, E, D': 'in den Einzelheiten: versuchen, ändern oder neue Fassung, verwerfen',
   },
 
   said: (nick, text) => `${nick}: ${text}`,

@@ -4,6 +4,7 @@ import { faceOf, markName, wordShown } from '../mark';
 import type { MessageView } from '../model';
 import { Mark, useFace } from '../parts/mark';
 import { MessageText, Name } from '../parts/text';
+import { Dropped } from './dropped';
 
 const spokenMax = 300;
 
@@ -29,6 +30,7 @@ export function Message(props: {
   const ui = useUi();
   const { message, first, last } = props;
   const { texts, format } = ui;
+  if (message.mark?.state === 'dropped') return <Dropped {...props} mark={message.mark} />;
   if (message.text === undefined) {
     return (
       <article class="message unreadable" data-seq={message.seq} tabIndex={props.focusable ? 0 : -1}>

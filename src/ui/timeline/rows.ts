@@ -58,6 +58,8 @@ function together(left: MessageView, right: MessageView): boolean {
     left.nick === right.nick &&
     left.text !== undefined &&
     right.text !== undefined &&
+    left.mark?.state !== 'dropped' &&
+    right.mark?.state !== 'dropped' &&
     right.at - left.at < groupMs
   );
 }

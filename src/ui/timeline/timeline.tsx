@@ -2,6 +2,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type Ui, useUi } from '../context';
 import { dayWord } from '../format';
+import { leavesNothing, stillShown } from '../hand';
 import type { TimelineView } from '../model';
 import { Icon } from '../parts/icons';
 import { movedTo } from './keys';
@@ -13,14 +14,15 @@ import { atEnd, fromEnd, fromStart, useAnchored } from './scroller';
 const stepRows = 60;
 
 /** The messages of the open conversation: bottom-anchored, at most 200 in the document, older ones on the way up. */
-export function Timeline({ timeline }: { timeline: TimelineView }) {
+export function Timeline({ timeline: whole }: { timeline: TimelineView }) {
   const { texts, format } = useUi();
+  const timeline = useStillShown(whole);
   const scroller = useRef<HTMLDivElement>(null);
   const [endSeq, setEndSeq] = useState<number>();
   const [chosen, setChosen] = useState<number>();
   const { messages } = timeline;
   const { shown, newer, older } = windowOf(messages, endSeq);
-  const version = `${shown[0]?.seq} ${shown.at(-1)?.seq} ${messages.at(-1)?.seq}`;
+  const version = `${shown[0]?.seq} ${shown.at(-1)?.seq} ${messages.at(-1)?.seq} ${shown.length}`;
   useAnchored(scroller, version);
   const end = useEnd(scroller, timeline, newer > 0, version);
   useFirstUnread(scroller, timeline.firstUnreadSeq !== undefined);
@@ -65,6 +67,13 @@ export function Timeline({ timeline }: { timeline: TimelineView }) {
       />
     </section>
   );
+}
+
+/** The conversation without what was dropped for good; it follows the clock only while a drop can be undone. */
+function useStillShown(timeline: TimelineView): TimelineView {
+  const { now } = useUi();
+  const dropped = timeline.messages.some(({ mark }) => leavesNothing(mark));
+  return dropped ? { ...timeline, messages: stillShown(timeline.messages, now.value) } : timeline;
 }
 
 /** Opens at the first unread message: its line stands a third down the view. */

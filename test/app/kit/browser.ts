@@ -60,6 +60,31 @@ export class Browser {
     return targetInfos as { type: string; url: string }[];
   }
 
+  /** Target of the SharedWorker of an origin, while one runs. */
+  async sharedOf(origin: string): Promise<string | undefined> {
+    const { targetInfos } = await this.#cdp.send('Target.getTargets');
+    const found = (targetInfos as { type: string; url: string; targetId: string }[]).find(
+      ({ type, url }) => type === 'shared_worker' && url.startsWith(`${origin}/`),
+    );
+    return found?.targetId;
+  }
+
+  /** Bytes in use in the heap of an origin's SharedWorker after a collection. It must run, and go on to. */
+  async sharedHeap(origin: string): Promise<number> {
+    const targetId = await this.sharedOf(origin);
+    if (targetId === undefined) throw new Error(`no shared worker of ${origin} runs`);
+    const attached = await this.#cdp.send('Target.attachToTarget', {
+      targetId,
+      flatten: true,
+    });
+    const session = String(attached['sessionId']);
+    await this.#cdp.send('HeapProfiler.enable', {}, session);
+    await this.#cdp.send('HeapProfiler.collectGarbage', {}, session);
+    const { usedSize } = await this.#cdp.send('Runtime.getHeapUsage', {}, session);
+    await this.#cdp.send('Target.detachFromTarget', { sessionId: session });
+    return Number(usedSize);
+  }
+
   /**
    * Ends the browser as a crash of the machine's user session would: at once, without a word to any page. Resolves
    * when the process is seen to have died by the signal and nothing of it runs any more.

@@ -8,5 +8,8 @@ const state = gallery[asked.get('state') ?? 'talk'];
 const root = document.querySelector<HTMLElement>('#app');
 if (state && root) {
   history.replaceState(null, '', `${location.pathname}${location.search}${state.hash}`);
+  // Opens what a press opens: `&press=d`.
+  const pressed = asked.get('press');
+  if (pressed) setTimeout(() => document.dispatchEvent(new KeyboardEvent('keydown', { key: pressed })), 300);
   renderApp(root, shown(state.snapshot), commands(), asked.get('language') ?? 'en');
 }

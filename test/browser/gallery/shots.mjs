@@ -1,4 +1,4 @@
-// Takes pictures of every state of the gallery: node test/browser/gallery/shots.mjs OUT [state,state] [language]
+// Takes pictures of every state of the gallery: node test/browser/gallery/shots.mjs OUT [state,state+key] [language]
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -62,7 +62,8 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     const tab = await context.newPage();
     tab.on('pageerror', (error) => console.error(error));
     for (const state of states) {
-      await tab.goto(`${address}?state=${state}&language=${language}`);
+      const [wantedState, press = ''] = state.split('+');
+      await tab.goto(`${address}?state=${wantedState}&language=${language}&press=${press}`);
       await tab.waitForTimeout(700);
       await tab.screenshot({ path: `${out}/${state}-${name}-${colorScheme}.png` });
     }

@@ -64,9 +64,9 @@ describe('try now', () => {
 
   test('[OB-35] a pause longer than its own length was written by another clock, and holds nobody back', async () => {
     const home = await Home.with(1);
-    for (const ahead of [10_000, hour, 20 * 365 * 24 * hour]) {
+    for (const ahead of [900_000, hour, 20 * 365 * 24 * hour]) {
       await home.make(1, { now: t0 + ahead });
-      if (ahead > 10_000) await home.round(1, { now: t0 + ahead });
+      if (ahead > 900_000) await home.round(1, { now: t0 + ahead });
       expect(await retry(home, 1, t0)).toEqual({ kind: 'due' });
       expect(ask(home, t0)).toMatchObject({ send: 'rebroadcast' });
     }

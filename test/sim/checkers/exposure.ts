@@ -34,8 +34,9 @@ export class ExposureChecker implements Checker {
   /** Tips that relays told each device, by link. */
   readonly #answered = new Map<string, Answered[]>();
   readonly #relaysAt = new Map<string, number>();
-  /** Links begun since a relay last told a device tips. */
+  /** Links an engine began since a relay last told it tips: one that was born later knows nothing of those before. */
   readonly #dials = new Map<string, number>();
+  readonly #diallers = new WeakMap<object, Life>();
 
   constructor(
     private readonly watch: Watch,
@@ -44,8 +45,9 @@ export class ExposureChecker implements Checker {
     private readonly isSteady: (device: string) => boolean,
   ) {}
 
-  dialled(from: string, to: string): void {
-    const key = `${from} ${to}`;
+  dialled(life: Life, to: string, link: object): void {
+    this.#diallers.set(link, life);
+    const key = `${life.name} ${to}`;
     this.#dials.set(key, (this.#dials.get(key) ?? 0) + 1);
   }
 
@@ -63,7 +65,7 @@ export class ExposureChecker implements Checker {
 
   delivered(frame: Passing): void {
     if (frame.kind !== 'TipRep' || this.watch.rowsOf(frame.to).isRelay) return;
-    this.#dials.delete(`${frame.to} ${frame.from}`);
+    this.#dials.delete(`${this.#diallers.get(frame.link)?.name} ${frame.from}`);
     const list = this.#answered.get(frame.to) ?? [];
     this.#answered.set(frame.to, list);
     list.push({ relay: urlOf(frame.from), slot: slotOf(profile, this.clockOf(frame.to)) });
@@ -118,14 +120,14 @@ export class ExposureChecker implements Checker {
     }
   }
 
-  #enough(device: string, _life: Life, making: MakingArgs): void {
+  #enough(device: string, life: Life, making: MakingArgs): void {
     const { now } = this.watch.world;
     const off = making.now - now;
     if (Math.abs(off) > timeOffMaxMs) {
       this.watch.world.breach('clock', `${device} makes an event at a time that is ${off} ms off`);
     }
     if (now - (this.#relaysAt.get(device) ?? 0) < relaysNewsMs || !this.isSteady(device)) return;
-    const tries = (url: string): number => this.#dials.get(`${device} ${nameOf(url)}`) ?? 0;
+    const tries = (url: string): number => this.#dials.get(`${life.name} ${nameOf(url)}`) ?? 0;
     const known = this.watch
       .relays(device)
       .filter(({ url }) => making.relays.includes(url) || tries(url) < dialsHopeless).length;

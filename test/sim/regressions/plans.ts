@@ -80,4 +80,14 @@ export const regressions: readonly Regression[] = [
     {},
     8_000,
   ),
+  regression(
+    'a late copy of "try now" does not begin a round right after the last one',
+    [
+      { at: 0, do: 'part', device: 0, relay: 0, forMs: 3_000 },
+      { at: 500, do: 'send', device: 0, channel: 0, burst: 1 },
+      { at: 1_000, do: 'copy', device: 0, name: 'retryNow', afterMs: 5_500 },
+      { at: 2_000, do: 'hand', device: 0, deed: 'retry', nth: 0 },
+    ],
+    { rates: { ...calm, statusLost: 1_000 } },
+  ),
 ];

@@ -1,0 +1,4 @@
+export { Details } from './details';
+export { Join } from './join';
+export { Network } from './network';
+export { Settings } from './settings';
