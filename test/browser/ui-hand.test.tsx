@@ -245,7 +245,7 @@ describe('waiting behind another', () => {
     const shown = withMark(mark('queued', { behind: '#secret-reef' }));
     const head = { conversation: harbour, name: '#harbour', mark: exposedMark, seq: 7 };
     await mount({ ...shown, queue: { ...shown.queue, head } }, details);
-    await expect.poll(dialogText).toContain('is at the head and has to be accepted first');
+    await expect.poll(dialogText).toContain('has to be accepted before it');
     await press('Show it');
     await expect.poll(() => location.hash).toBe(`${talkHash}/m/7`);
   });
