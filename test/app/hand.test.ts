@@ -37,6 +37,7 @@ describe('the hand on messages that wait', () => {
     await tab.click('.edit-text button[type=submit]');
     await tab.waitFor('the change', holds, 'three and a half');
     await tab.press('Escape');
+    await tab.waitFor('the sheet to be gone', () => document.querySelector('dialog') === null);
 
     await tab.click('.message[data-own=true]:has(.bubble) .mark');
     await tab.waitFor('the buttons', () => document.querySelector('.acts') !== null);

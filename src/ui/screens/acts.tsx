@@ -1,4 +1,4 @@
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ConversationId } from '../../core/ids';
 import { type Ui, useUi } from '../context';
 import { withEditing } from '../editing';
@@ -39,7 +39,8 @@ function KeyedButton(props: { label: string; letter: string; onClick: () => void
 function useLetters(keys: Readonly<Record<string, () => void>>): void {
   const latest = useRef(keys);
   latest.current = keys;
-  useEffect(() => {
+  // With the layout, not after the paint: a key pressed the moment the buttons are seen must count.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const { target } = event;
       if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing || event.repeat) return;
