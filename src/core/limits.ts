@@ -107,6 +107,8 @@ export const limits = {
   pruneTicketsMax: 256,
   /** Events nobody references yet, in one slot; events that would add another are refused as Busy. */
   slotTipsMax: 2_048,
+  /** Events of one slot, beyond which those of others are refused as Busy: far more than honest peers make. */
+  slotEventsMax: 1_048_576,
   /** Events forgotten in one transaction: each may be as large as a content may be. */
   pruneEventsMax: 64,
   /** Events looked at in one transaction when headers are listed. */

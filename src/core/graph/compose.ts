@@ -61,13 +61,7 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
   if (typeof known === 'string') throw new TypeError(`an own event is broken: ${known}`);
   // Through the same door as everyone's: what we would refuse from others never leaves here.
   const blob = own.blobOf?.(known.id) ?? new Uint8Array(0);
-  const entry = {
-    blob,
-    own: true,
-    room: Number.POSITIVE_INFINITY,
-    covers: own.covers,
-  };
-  const { outcome, changes } = yield* insertKnown(place, slot, known, entry);
+  const { outcome, changes } = yield* insertKnown(place, slot, known, { blob, covers: own.covers });
   if (outcome.verdict !== 'inserted') throw new TypeError(`an own event is refused: ${outcome.verdict}`);
   return {
     id: eventId(made.header),

@@ -55,7 +55,7 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
   let full = false;
   for (const { known, blob } of named) {
     if ((yield* get('events', [place.account, known.id])) !== undefined) continue;
-    const outcome = yield* part(insertKnown(place, slot, known, { blob, own: false, room }));
+    const outcome = yield* part(insertKnown(place, slot, known, { blob, room }));
     if (outcome.verdict === 'inserted') {
       inserted.push(outcome.row);
       room -= known.bytes.length + blob.length;

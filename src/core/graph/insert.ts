@@ -27,6 +27,8 @@ export interface GraphPlace {
   readonly slotsRetained: number;
   /** Asked about every event where the network limits rates; reads need none. */
   readonly gate?: ProofGate;
+  /** Lane position of an event this installation made, however it comes back; a relay makes none. */
+  readonly ownPosition?: (id: EventId) => Ask<number | undefined>;
 }
 
 /** A live event, as a peer put it. */
@@ -89,7 +91,6 @@ export function* insertLive(place: GraphPlace, live: LiveEvent): Script<InsertOu
   if (ofNextSlot(place.profile, current, known)) return decide(refuse('busy'));
   const decision = yield* insertKnown(place, current, known, {
     blob,
-    own: false,
     room: live.room,
   });
   return {
@@ -115,14 +116,12 @@ function asLive(outcome: InsertOutcome, inSlot: boolean): InsertOutcome {
   return outcome.verdict === 'missing' && !inSlot ? refuse('busy') : outcome;
 }
 
-/** How an event that passed its quick check enters. */
-export interface Entry {
-  readonly blob: Bytes;
-  readonly own: boolean;
-  readonly room: number;
-  /** Lane position of an own event; others inherit the highest of their parents. */
-  readonly covers?: number;
-}
+/** How an event that passed its quick check enters: one of others into the room there is, an own one always. */
+export type Entry = { readonly blob: Bytes } & (
+  | { readonly room: number }
+  /** Lane position of an own event just made; others inherit the highest of their parents. */
+  | { readonly covers: number }
+);
 
 /** Takes an event into its slot when every parent is there and the slot's rules hold. */
 export function* insertKnown(
@@ -133,9 +132,10 @@ export function* insertKnown(
 ): Script<InsertOutcome> {
   const genesis = genesisOf(place.profile, slot).id;
   if (isForeignGenesis(known, genesis)) return decide(invalid('foreign-genesis'));
-  const [slotRow, parents] = yield* all([
+  const [slotRow, parents, position] = yield* all([
     get('slots', [place.account, slot]),
     all(known.parents.map((parent) => parentOf(place, slot, parent, genesis))),
+    positionOf(place, known.id, entry),
   ]);
   const there = parents.filter((parent) => parent !== undefined);
   if (there.length < parents.length) {
@@ -146,10 +146,10 @@ export function* insertKnown(
   if (breach !== undefined) return decide(invalid(breach));
   const before = slotRow ?? emptySlot(place, slot);
   const after = grow(before, known, entry.blob);
-  if (isFull(before, after, entry.room)) return decide(refuse('busy'));
   const proven = yield* admit(place, known, entry.blob);
   if (typeof proven === 'string') return decide(unproven(proven));
-  const row = rowOf(place, slot, known, entry, there);
+  if ('room' in entry && isFull(before, after, entry.room)) return decide(refuse('busy'));
+  const row = rowOf(place, slot, known, entry.blob, position ?? { own: false, covers: coversOf(there) });
   return decide({ verdict: 'inserted', row }, [put('events', row), put('slots', after), ...proven]);
 }
 
@@ -168,13 +168,23 @@ function* parentOf(place: GraphPlace, slot: Slot, id: EventId, genesis: EventId)
   return yield* get('events', [place.account, id]);
 }
 
-function rowOf(
-  place: GraphPlace,
-  slot: Slot,
-  known: KnownEvent,
-  entry: Entry,
-  parents: readonly Parent[],
-): EventRow {
+type Position = Pick<EventRow, 'own' | 'covers'>;
+
+/**
+ * Where an event of this installation stands in the lane; `undefined` for those of others. One that the graph had
+ * forgotten and a peer gives back is still our own: it is no evidence, and what builds on it is (OB-11, OB-12).
+ */
+function* positionOf(place: GraphPlace, id: EventId, entry: Entry): Ask<Position | undefined> {
+  const covers = 'covers' in entry ? entry.covers : place.ownPosition && (yield* place.ownPosition(id));
+  return covers === undefined ? undefined : { own: true, covers };
+}
+
+/** What an event of another builds on: no walk over its ancestors, whatever their number. */
+function coversOf(parents: readonly Parent[]): number {
+  return Math.max(...parents.map((parent) => parent.covers));
+}
+
+function rowOf(place: GraphPlace, slot: Slot, known: KnownEvent, blob: Bytes, position: Position): EventRow {
   return {
     account: place.account,
     id: known.id,
@@ -182,9 +192,8 @@ function rowOf(
     layer: known.layer,
     time: known.time,
     event: known.bytes,
-    blob: entry.blob,
-    own: entry.own,
-    covers: entry.covers ?? Math.max(...parents.map((parent) => parent.covers)),
+    blob,
+    ...position,
   };
 }
 
@@ -205,9 +214,12 @@ function grow(before: SlotRow, known: KnownEvent, blob: Bytes): SlotRow {
   };
 }
 
-/** More tips than a bound are refused only where an event would add one, so that an honest merge always gets in. */
+/**
+ * No room for now: of bytes, of events in the slot, or of tips. Of these more than the bound are refused only where an
+ * event would add one, so that an honest merge always gets in.
+ */
 function isFull(before: SlotRow, after: SlotRow, room: number): boolean {
-  if (after.bytes - before.bytes > room) return true;
+  if (after.bytes - before.bytes > room || after.events > limits.slotEventsMax) return true;
   return after.tips.length > before.tips.length && after.tips.length > limits.slotTipsMax;
 }
 

@@ -7,7 +7,7 @@ import type { AccountId, Bytes, ConversationId, EventId, LogicalId, Slot } from 
 import { limits } from '../limits';
 import { untouched } from '../outbox/policy';
 import type { CountersRow, EventRow, MessageRow } from '../tables';
-import { all, decide, get, part, put, rows, type Script } from '../transaction';
+import { type Ask, all, decide, get, part, put, rows, type Script } from '../transaction';
 import type { NackReason } from '../wire/event-put';
 import { type DequeueOutcome, dequeue } from './dequeue';
 import { unreadMax } from './draft';
@@ -130,7 +130,13 @@ export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<Re
 }
 
 function placeHere(args: ReceivingArgs, keys: Keys): GraphPlace {
-  return gatedPlaceOf({ ...args, slotsRetained: limits.clientSlotsRetained }, keys);
+  const place = gatedPlaceOf({ ...args, slotsRetained: limits.clientSlotsRetained }, keys);
+  return { ...place, ownPosition: (id) => ownPosition(args.account, id) };
+}
+
+/** The generations of this installation are its own-event set, as long as their messages are kept. */
+function* ownPosition(account: AccountId, id: EventId): Ask<number | undefined> {
+  return (yield* get('generations', [account, id]))?.seq;
 }
 
 /** What new events of the graph mean for the rest: messages heard, and evidence for the head. */
@@ -141,7 +147,8 @@ function* takeIn(
   heard: readonly Heard[],
 ): Script<DequeueOutcome | undefined> {
   if (inserted.length === 0) return decide(undefined);
-  const news = new Set(inserted.map((row) => row.id));
+  // What we said ourselves stands in its conversation already.
+  const news = new Set(inserted.filter((row) => !row.own).map((row) => row.id));
   for (const one of heard) if (news.has(one.event)) yield* part(hear(args.account, one, args, keys));
   const [head, counters] = yield* headOf(args.account);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
@@ -150,7 +157,7 @@ function* takeIn(
     graphBytes: counters.graphBytes + bytes,
     revision: counters.revision + 1,
   };
-  const witness = head && inserted.find((row) => !row.own && row.covers >= head.seq);
+  const witness = head && inserted.find((row) => !row.own && row.covers === head.seq);
   if (head === undefined || witness === undefined) {
     return decide(undefined, [put('counters', grown)], [lookAt(grown, 'graph')]);
   }
