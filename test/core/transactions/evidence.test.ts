@@ -1,6 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
+import type { Bytes } from '../../../src/core/ids';
+import { put, remove } from '../../../src/core/transaction';
 import { genesisOf, holdfast } from '../../../src/core/wire/profile';
-import { account, fresh, makingArgs, relays, slot, t0 } from '../../fixtures/account';
+import { account, fresh, makingArgs, nick, open, relays, slot, t0 } from '../../fixtures/account';
 import { type Made, noBlob, one } from '../../fixtures/graph-world';
 import { Home } from '../../fixtures/home';
 
@@ -117,6 +119,80 @@ describe('events of others as evidence', () => {
     expect(home.waiting()).toEqual([1, 2]);
     expect(home.rows('events').filter((row) => row.own)).toHaveLength(4);
     expect(home.operation(1)).not.toHaveProperty('acked');
+  });
+
+  test('[OB-11] [OB-12] an own event that the graph had forgotten comes back as our own, and what builds on it counts', async () => {
+    const home = await sent();
+    const own = home.rows('events')[0];
+    home.tables.write([remove('events', [account, own?.id ?? '']), remove('slots', [account, slot])]);
+    const fetched = (bytes: Bytes) => {
+      const events = [{ event: bytes, blob: noBlob }];
+      return home.store.transact('receiveFetched', { ...base(t0 + 5_000), slot, events, heard: [] });
+    };
+    const back = await fetched(own?.event ?? noBlob);
+    expect(back.outcome).toMatchObject({ inserted: 1 });
+    expect(back.outcome.acknowledged).toBeUndefined();
+    expect(home.rows('events')).toEqual([own]);
+    const above = await fetched(one(t0 + 1_000, [home.active(1)], 2, 'above').bytes);
+    expect(above.outcome.acknowledged).toEqual({ seq: 1 });
+    expect(home.waiting()).toEqual([2]);
+  });
+
+  test('[OB-12] an own event that comes back is said once, whatever it is heard as', async () => {
+    const home = await sent();
+    const own = home.rows('events')[0];
+    home.tables.write([remove('events', [account, own?.id ?? '']), remove('slots', [account, slot])]);
+    const heard = {
+      event: own?.id ?? '',
+      conversation: open,
+      logical: 'ee'.repeat(16),
+      time: t0,
+      nick,
+      text: 'message 1',
+    };
+    const events = [{ event: own?.event ?? noBlob, blob: noBlob }];
+    await home.store.transact('receiveFetched', { ...base(t0 + 5_000), slot, events, heard: [heard] });
+    expect(home.rows('events')).toHaveLength(1);
+    expect(home.rows('messages')).toHaveLength(2);
+  });
+
+  test("[OB-11] what builds on another position than the head's is no evidence for the head", async () => {
+    const home = await sent();
+    const stray = one(t0 + 500, [genesis], 1, 'stray');
+    await receive(home, stray);
+    const row = home.rows('events').find((event) => event.id === stray.id);
+    if (row === undefined) throw new Error('the stray event was not taken in');
+    // As after an import: positions of this graph that never stood before this head.
+    home.tables.write([put('events', { ...row, covers: 9 })]);
+    const above = await receive(home, one(t0 + 1_000, [stray.id], 2, 'above'));
+    expect([above.acknowledged, home.waiting()]).toEqual([undefined, [1, 2]]);
+  });
+
+  test('[OB-11] [OB-12] ancestry costs the same over one event as over thousands', async () => {
+    const home = await sent();
+    const chain: Made[] = [];
+    for (let at = 0; at < 2_000; at++) {
+      chain.push(one(t0 + 1_000 + at, [chain.at(-1)?.id ?? genesis], at + 1, 'x'));
+    }
+    for (let from = 0; from < chain.length; from += 500) {
+      const events = chain.slice(from, from + 500).map(({ bytes }) => ({ event: bytes, blob: noBlob }));
+      await home.store.transact('receiveFetched', { ...base(t0 + 9_000), slot, events, heard: [] });
+    }
+    const top = chain.at(-1)?.id ?? '';
+    const asked = async (made: Made): Promise<number> => {
+      const answer = vi.spyOn(home.tables, 'answer');
+      await receive(home, made, t0 + 20_000);
+      const questions = answer.mock.calls.flatMap(([asked]) => asked);
+      answer.mockRestore();
+      return questions.length;
+    };
+    const shallow = await asked(one(t0 + 19_000, [genesis], 1, 'shallow'));
+    const deep = await asked(one(t0 + 19_000, [top], 2_001, 'deep'));
+    expect(home.waiting()).toEqual([1, 2]);
+    expect(deep).toBeLessThanOrEqual(shallow + 1);
+    const merge = await asked(one(t0 + 19_500, [top, home.active(1)].sort(), 2_001, 'merge'));
+    expect(home.waiting()).toEqual([2]);
+    expect(merge).toBeLessThanOrEqual(shallow + 2);
   });
 
   test('[OB-14] evidence is taken while the store is locked and while too few relays are there', async () => {
