@@ -1,5 +1,6 @@
 import type { Effect } from '../core/effects';
 import type { FetchedEvent } from '../core/graph/fetched';
+import { isRetained } from '../core/graph/slots';
 import type { TakenIn } from '../core/graph/sync';
 import type { AccountId, Bytes, ConversationId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
@@ -253,12 +254,12 @@ export class Gossip {
   }
 
   async #onTipsAsked(peer: RelayPeer, slot: Slot | undefined): Promise<void> {
-    const tips = slot === undefined ? [] : await this.ports.store.read('graphTips', this.#at(slot));
+    const tips = this.#keeps(slot) ? await this.ports.store.read('graphTips', this.#at(slot)) : [];
     peer.say({ say: 'tips', tips });
   }
 
   async #onHeadersAsked(peer: RelayPeer, slot: Slot | undefined, tips: readonly EventId[]): Promise<void> {
-    if (slot === undefined) return void peer.say({ say: 'headers', headers: [] });
+    if (!this.#keeps(slot)) return void peer.say({ say: 'headers', headers: [] });
     let outcome = await this.ports.store.read('graphHeaders', { ...this.#at(slot), tips });
     while (!outcome.done) {
       outcome = await this.ports.store.read('graphHeaders', { ...this.#at(slot), tips, walk: outcome.walk });
@@ -275,6 +276,12 @@ export class Gossip {
       bytesMax: bounds?.batchBytesMax ?? limits.batchBytesMax,
     });
     peer.say({ say: 'events', events });
+  }
+
+  /** A peer may name whatever number it likes: of what is no slot of this network, or none that is kept, there is nothing. */
+  #keeps(slot: Slot | undefined): slot is Slot {
+    const { now } = this.owner;
+    return slot !== undefined && isRetained(this.profile, slot, now(), limits.clientSlotsRetained);
   }
 
   #at(slot: Slot): {
