@@ -5,6 +5,7 @@ import {
   beginFetch,
   beginSync,
   type SyncInput,
+  type SyncResult,
   type SyncState,
   stepSync,
   type TakenIn,
@@ -53,10 +54,9 @@ export class CatchUp {
     }
   }
 
-  /** Fetches what a live event of this peer stands on. True when it is all here. */
-  async parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<boolean> {
-    const end = await this.#run(peer, beginFetch(this.profile, slot, this.#bounds(peer), ids), undefined);
-    return end === 'complete';
+  /** Fetches what a live event of this peer stands on. */
+  parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<SyncResult | undefined> {
+    return this.#run(peer, beginFetch(this.profile, slot, this.#bounds(peer), ids), undefined);
   }
 
   /** Asks one peer for the tips of a slot that has just begun. */
@@ -73,21 +73,22 @@ export class CatchUp {
     return { batchEventsMax: Math.min(announced, limits.eventRequestIdsMax) };
   }
 
+  /** How it ended; `undefined` when the peer or the store did not take part to the end. */
   async #run(
     peer: RelayPeer,
     begun: SyncState,
     tips: Extract<SyncInput, { readonly got: 'peer-tips' }>['tips'] | undefined,
-  ): Promise<'complete' | 'incomplete' | 'broken' | 'full'> {
+  ): Promise<SyncResult | undefined> {
     let state = begun;
     if (tips !== undefined) state = stepSync(state, { got: 'peer-tips', tips });
     for (;;) {
       if (state.output.want === 'nothing') {
         const { result } = state.output;
         this.ports.observer.note('sync-ended', { end: result.end, inserted: result.inserted });
-        return result.end;
+        return result;
       }
       const input = await this.#answer(peer, state);
-      if (input === undefined) return 'incomplete';
+      if (input === undefined) return undefined;
       state = stepSync(state, input);
     }
   }

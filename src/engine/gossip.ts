@@ -1,7 +1,7 @@
 import type { Effect } from '../core/effects';
 import type { FetchedEvent } from '../core/graph/fetched';
 import { isRetained } from '../core/graph/slots';
-import type { TakenIn } from '../core/graph/sync';
+import type { SyncResult, TakenIn } from '../core/graph/sync';
 import type { AccountId, Bytes, ConversationId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
@@ -28,8 +28,8 @@ export interface GossipOwner {
   acknowledged(next: { readonly kind: string } | undefined): void;
   /** An event of a peer could not be taken in, and nobody sends it again by itself: what peers have is asked for soon. */
   behind(): void;
-  /** Fetches what an event stands on; true when it is all here. */
-  parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<boolean>;
+  /** Fetches what an event stands on; `undefined` when that was not carried through. */
+  parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<SyncResult | undefined>;
   /** The peer broke the rules too often. */
   drop(peer: RelayPeer): void;
 }
@@ -166,7 +166,11 @@ export class Gossip {
       outcome = await this.#receive(peer, put);
       if (outcome.verdict.type === 'missing') {
         const { slot, parents } = outcome.verdict;
-        if (await this.owner.parents(peer, slot, parents)) outcome = await this.#receive(peer, put);
+        const fetched = await this.owner.parents(peer, slot, parents);
+        if (fetched?.end === 'complete') outcome = await this.#receive(peer, put);
+        if (fetched?.end === 'broken' && fetched.inVain) {
+          outcome = { verdict: { type: 'nack', reason: 'invalid', strike: false, counted: true } };
+        }
       }
     } catch (error) {
       // Not the peer's fault, so it is told to try again rather than left without an answer (EG-07).
@@ -203,9 +207,9 @@ export class Gossip {
       case 'nack':
         if (verdict.counted) this.#count(peer);
         this.#say(peer, id, { type: 'nack', reason: verdict.reason });
-        // What is not wrong but came too late, too early or in want of room, the peer's graph still has.
         if (verdict.strike) this.#strike(peer);
-        else this.owner.behind();
+        // What is not wrong but came too late, too early or in want of room, the peer's graph still has.
+        if (verdict.reason !== 'invalid') this.owner.behind();
         return;
       case 'missing':
         this.owner.behind();

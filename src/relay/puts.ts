@@ -1,3 +1,4 @@
+import type { SyncResult } from '../core/graph/sync';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
 import { closeCodes } from '../core/link/session';
@@ -7,7 +8,7 @@ import { Allowance } from './allowance';
 import type { Asked } from './asked';
 import type { LogWord } from './log';
 import type { RelayGraph } from './relay-graph';
-import { fetchMissing } from './sync';
+import { fetchMissing, type Missing } from './sync';
 
 interface Put {
   readonly id: EventId;
@@ -51,7 +52,7 @@ export class Puts {
   #waitingBytes = 0;
   #strikes = 0;
   #stopped = false;
-  #fetching: Promise<unknown> | undefined;
+  #fetching: Promise<SyncResult | undefined> | undefined;
 
   constructor(
     private readonly peer: PutSource,
@@ -114,13 +115,20 @@ export class Puts {
     for (let fetches = 0; ; fetches++) {
       const outcome = await this.host.graph.put(put.event, put.blob, flooded);
       if (outcome.verdict !== 'missing' || fetches === fetchesMax || !this.peer.isReady) return outcome;
-      const missing = { slot: outcome.slot, parents: outcome.parents, of: put.id };
-      this.#fetching ??= fetchMissing(this.peer, this.host.graph, missing, (event) =>
-        this.peer.relay(event),
-      ).finally(() => {
-        this.#fetching = undefined;
-      });
-      await this.#fetching;
+      const { slot, parents } = outcome;
+      const mine = this.#fetching === undefined;
+      this.#fetching ??= this.#fetch({ slot, parents, of: put.id });
+      const fetched = await this.#fetching;
+      // One fetch serves all that wait, but only for the one it was made for does it prove anything.
+      if (mine && fetched?.end === 'broken' && fetched.inVain) return inVain;
+    }
+  }
+
+  async #fetch(missing: Missing): Promise<SyncResult | undefined> {
+    try {
+      return await fetchMissing(this.peer, this.host.graph, missing, (event) => this.peer.relay(event));
+    } finally {
+      this.#fetching = undefined;
     }
   }
 
@@ -148,6 +156,9 @@ export class Puts {
     this.#underWay = { events: this.#underWay.events + events, bytes: this.#underWay.bytes + bytes };
   }
 }
+
+/** What an event stands on is invalid for good: so is the event, though whoever puts it need not know (event-graph.md 3.3). */
+const inVain: RelayPutOutcome = { verdict: 'refused', reason: 'invalid', strike: false, counted: true };
 
 const busy: PutResult = { type: 'nack', reason: 'busy' };
 

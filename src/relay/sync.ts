@@ -14,8 +14,19 @@ import type { Asked } from './asked';
 import type { RelayGraph } from './relay-graph';
 
 /** Brings what a peer has of one slot. `gone` when the peer left before the end. */
-export function syncSlot(peer: Asked, graph: RelayGraph, slot: Slot): Promise<SyncResult['end'] | 'gone'> {
-  return drive(peer, graph, beginSync(graph.profile, slot, boundsOf(peer)));
+export async function syncSlot(
+  peer: Asked,
+  graph: RelayGraph,
+  slot: Slot,
+): Promise<SyncResult['end'] | 'gone'> {
+  return (await drive(peer, graph, beginSync(graph.profile, slot, boundsOf(peer))))?.end ?? 'gone';
+}
+
+/** Parents of an event that are not here. */
+export interface Missing {
+  readonly slot: Slot;
+  readonly parents: readonly EventId[];
+  readonly of: EventId;
 }
 
 /**
@@ -25,9 +36,9 @@ export function syncSlot(peer: Asked, graph: RelayGraph, slot: Slot): Promise<Sy
 export function fetchMissing(
   peer: Asked,
   graph: RelayGraph,
-  missing: { readonly slot: Slot; readonly parents: readonly EventId[]; readonly of: EventId },
+  missing: Missing,
   taken: (event: FetchedEvent) => void,
-): Promise<SyncResult['end'] | 'gone'> {
+): Promise<SyncResult | undefined> {
   const begun = beginFetch(graph.profile, missing.slot, boundsOf(peer), missing.parents);
   return drive(peer, graph, begun, { except: missing.of, taken });
 }
@@ -46,16 +57,16 @@ async function drive(
   graph: RelayGraph,
   begun: SyncState,
   taking: Taking = {},
-): Promise<SyncResult['end'] | 'gone'> {
+): Promise<SyncResult | undefined> {
   let state = begun;
   for (;;) {
     const { output } = state;
-    if (output.want === 'nothing') return output.result.end;
+    if (output.want === 'nothing') return output.result;
     const input =
       output.want === 'insert'
         ? await takeIn(graph, output.slot, output.events, taking)
         : await answerTo(output, peer, graph);
-    if (input === undefined) return 'gone';
+    if (input === undefined) return undefined;
     state = stepSync(state, input);
   }
 }

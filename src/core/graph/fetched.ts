@@ -3,7 +3,15 @@ import type { EventRow } from '../tables';
 import { decide, get, part, type Script } from '../transaction';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
 import { type GraphPlace, insertKnown } from './insert';
-import { type Breach, eventBreach, isPeersFault, type KnownEvent, knowEvent, proofBreach } from './rules';
+import {
+  type Breach,
+  eventBreach,
+  isForGood,
+  isPeersFault,
+  type KnownEvent,
+  knowEvent,
+  proofBreach,
+} from './rules';
 import { byDepth, isRetained } from './slots';
 
 /** One event of an answer to a request. */
@@ -28,6 +36,8 @@ export interface FetchedOutcome {
   readonly inserted: readonly EventRow[];
   /** Rules that were broken, one an event: whoever sent them is no honest peer. */
   readonly broken: readonly Breach[];
+  /** Those of them that can never be valid, and so nothing that stands on them. */
+  readonly invalid: readonly EventId[];
   /** How many were not taken through no fault of the peer's: a parent is missing, the slot or identity is not kept. */
   readonly left: number;
   /** There was no room for at least one. */
@@ -44,11 +54,12 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
     return decide({
       inserted: [],
       broken: [],
+      invalid: [],
       left: events.length,
       full: false,
     });
   }
-  const { named, broken } = nameAll(place, fetched);
+  const { named, broken, invalid } = nameAll(place, fetched);
   const inserted: EventRow[] = [];
   let room = fetched.room;
   let left = 0;
@@ -61,10 +72,13 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
       room -= known.bytes.length + blob.length;
     } else if (outcome.verdict !== 'refused') left += 1;
     else if (outcome.breach === undefined) full = true;
-    else if (isPeersFault(outcome.breach)) broken.push(outcome.breach);
-    else left += 1;
+    else if (!isPeersFault(outcome.breach)) left += 1;
+    else {
+      broken.push(outcome.breach);
+      if (isForGood(outcome.breach)) invalid.push(known.id);
+    }
   }
-  return decide({ inserted, broken, left, full });
+  return decide({ inserted, broken, invalid, left, full });
 }
 
 interface Named {
@@ -76,19 +90,22 @@ interface Named {
 function nameAll(
   place: GraphPlace,
   fetched: Fetched,
-): { readonly named: readonly Named[]; readonly broken: Breach[] } {
+): { readonly named: readonly Named[]; readonly broken: Breach[]; readonly invalid: EventId[] } {
   const genesis = genesisOf(place.profile, fetched.slot).id;
   const named: Named[] = [];
   const broken: Breach[] = [];
+  const invalid: EventId[] = [];
   for (const one of fetched.events) {
     const known = knowEvent(one.event);
     const blob = place.profile.rateLimit ? one.blob : new Uint8Array(0);
     const breach = breachOf(place.profile, known, genesis, blob);
     if (breach !== undefined) broken.push(breach);
-    else if (typeof known !== 'string' && known.id !== genesis) named.push({ known, blob });
+    if (typeof known === 'string' || known.id === genesis) continue;
+    if (breach === undefined) named.push({ known, blob });
+    else if (isForGood(breach)) invalid.push(known.id);
   }
   named.sort((left, right) => byDepth(left.known, right.known));
-  return { named, broken };
+  return { named, broken, invalid };
 }
 
 function breachOf(

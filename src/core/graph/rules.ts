@@ -116,6 +116,24 @@ export function isPeersFault(breach: Breach): boolean {
   return breach !== 'unknown-identity' && breach !== 'ticket-used';
 }
 
+const mendable: ReadonlySet<Breach> = new Set([
+  'undecodable',
+  'content-hash',
+  'blob-too-large',
+  'no-proof',
+  'bad-proof',
+  'unknown-identity',
+  'ticket-used',
+]);
+
+/**
+ * True for what the id itself binds: whoever gives the event, it is never valid, and neither is what stands on it.
+ * Another body or proof than the one that was given may yet be right.
+ */
+export function isForGood(breach: Breach): boolean {
+  return !mendable.has(breach);
+}
+
 /** True when a slot may hold an event of this time. */
 export function fitsSlot(profile: NetworkProfile, slot: Slot, time: number): boolean {
   const drift = limits.eventTimeDriftMs;

@@ -4,7 +4,7 @@ import { limits } from '../limits';
 import type { Header } from '../wire/event';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
 import type { FetchedEvent } from './fetched';
-import { type Breach, fitsSlot, headerBreach, knowHeader } from './rules';
+import { type Breach, fitsSlot, headerBreach, type KnownHeader, knowHeader } from './rules';
 import { byDepth, type Tip } from './slots';
 
 /** Bounds of one sync: what the peer serves at once. */
@@ -23,6 +23,8 @@ export type SyncResult =
       readonly end: 'broken';
       readonly inserted: number;
       readonly breach: Breach;
+      /** What the goal stands on can never be valid, so neither is what it was fetched for. */
+      readonly inVain: boolean;
     }
   /** We have no room. */
   | { readonly end: 'full'; readonly inserted: number };
@@ -57,6 +59,7 @@ export type SyncOutput =
 export interface TakenIn {
   readonly inserted: number;
   readonly broken: readonly Breach[];
+  readonly invalid: readonly EventId[];
   readonly full: boolean;
 }
 
@@ -82,6 +85,8 @@ export interface SyncState {
   readonly stage: 'tips' | 'headers' | 'goal';
   /** What the peer named as its newest, so far as we lack it; it ends the sync. */
   readonly goal: readonly EventId[];
+  /** What the goal is known to stand on, itself among it. */
+  readonly under: ReadonlySet<EventId>;
   /** Headers of the last answer, until it is known which of their bodies we lack. */
   readonly offered: readonly Tip[];
   /** Bodies still to be had, parents first. */
@@ -100,6 +105,7 @@ export function beginSync(profile: NetworkProfile, slot: Slot, bounds: SyncBound
     output: { want: 'peer-tips', slot },
     stage: 'tips',
     goal: [],
+    under: new Set(),
     offered: [],
     wanted: [],
     inserted: 0,
@@ -117,6 +123,7 @@ export function beginFetch(
   return {
     ...beginSync(profile, slot, bounds),
     goal,
+    under: new Set(goal),
     output: { want: 'own-tips', slot },
   };
 }
@@ -164,29 +171,41 @@ function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
   return {
     ...state,
     goal: ids,
+    under: new Set([...state.under, ...ids]),
     output: { want: 'own-tips', slot: state.slot },
   };
 }
 
-function onHeaders(state: SyncState, headers: readonly Header[]): SyncState {
-  const genesis = genesisOf(state.profile, state.slot).id;
-  const offered: Tip[] = [];
+function onHeaders(before: SyncState, headers: readonly Header[]): SyncState {
+  const genesis = genesisOf(before.profile, before.slot).id;
+  const known: KnownHeader[] = [];
   for (const header of headers) {
-    const known = knowHeader(header);
-    if (typeof known === 'string') return broken(state, known);
-    if (known.id === genesis) continue;
-    const breach =
-      headerBreach(known) ?? (fitsSlot(state.profile, state.slot, known.time) ? undefined : 'time');
-    if (breach !== undefined) return broken(state, breach);
-    offered.push({ id: known.id, layer: known.layer });
+    const named = knowHeader(header);
+    if (typeof named === 'string') return broken(before, named, []);
+    if (named.id !== genesis) known.push(named);
   }
-  if (offered.length === 0) return end(state, 'incomplete');
-  const sorted = offered.toSorted(byDepth);
+  const sorted = known.toSorted(byDepth);
+  const state = { ...before, under: withAncestors(before.under, sorted) };
+  for (const one of sorted) {
+    const breach = headerBreach(one) ?? (fitsSlot(state.profile, state.slot, one.time) ? undefined : 'time');
+    if (breach !== undefined) return broken(state, breach, [one.id]);
+  }
+  if (sorted.length === 0) return end(state, 'incomplete');
+  const offered = sorted.map(({ id, layer }) => ({ id, layer }));
   return wantLacking(
-    { ...state, offered: sorted },
+    { ...state, offered },
     'headers',
-    sorted.map((tip) => tip.id),
+    offered.map((tip) => tip.id),
   );
+}
+
+/** Every honest edge leads to a lower layer, so one look from the highest down finds all that an answer tells. */
+function withAncestors(of: ReadonlySet<EventId>, parentsFirst: readonly KnownHeader[]): ReadonlySet<EventId> {
+  const under = new Set(of);
+  for (const one of parentsFirst.toReversed()) {
+    if (under.has(one.id)) for (const parent of one.parents) under.add(parent);
+  }
+  return under;
 }
 
 function onEvents(state: SyncState, events: readonly (FetchedEvent & { readonly id: EventId })[]): SyncState {
@@ -209,7 +228,7 @@ function onInserted(state: SyncState, outcome: TakenIn): SyncState {
     progress: state.progress + inserted,
   };
   const [breach] = outcome.broken;
-  if (breach !== undefined) return broken(next, breach);
+  if (breach !== undefined) return broken(next, breach, outcome.invalid);
   if (outcome.full) return end(next, 'full');
   if (next.wanted.length > 0) return wantEvents(next);
   return wantLacking(next, 'goal', next.goal);
@@ -243,12 +262,8 @@ function end(state: SyncState, how: 'complete' | 'incomplete' | 'full'): SyncSta
   };
 }
 
-function broken(state: SyncState, breach: Breach): SyncState {
-  return {
-    ...state,
-    output: {
-      want: 'nothing',
-      result: { end: 'broken', inserted: state.inserted, breach },
-    },
-  };
+function broken(state: SyncState, breach: Breach, invalid: readonly EventId[]): SyncState {
+  const inVain = invalid.some((id) => state.under.has(id));
+  const result = { end: 'broken', inserted: state.inserted, breach, inVain } as const;
+  return { ...state, output: { want: 'nothing', result } };
 }

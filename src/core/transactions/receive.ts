@@ -1,7 +1,7 @@
 import { deriveBytes } from '../crypto/derive';
 import { insertFetched } from '../graph/fetched';
 import { type GraphPlace, insertLive } from '../graph/insert';
-import type { Breach } from '../graph/rules';
+import type { TakenIn } from '../graph/sync';
 import { type ReceivedBody, sealReceivedBody } from '../history/records';
 import type { AccountId, Bytes, ConversationId, EventId, LogicalId, Slot } from '../ids';
 import { limits } from '../limits';
@@ -106,12 +106,7 @@ export interface ReceiveFetchedArgs extends ReceivingArgs {
 }
 
 /** What became of fetched events. */
-export interface ReceiveFetchedOutcome {
-  readonly inserted: number;
-  /** Rules that were broken, one an event. */
-  readonly broken: readonly Breach[];
-  /** Some were left out for want of room. */
-  readonly full: boolean;
+export interface ReceiveFetchedOutcome extends TakenIn {
   readonly acknowledged?: DequeueOutcome;
 }
 
@@ -121,11 +116,8 @@ export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<Re
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
   const outcome = yield* part(insertFetched(placeHere(args, keys), { ...args, room }));
   const acknowledged = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
-  const counts = {
-    inserted: outcome.inserted.length,
-    broken: outcome.broken,
-    full: outcome.full,
-  };
+  const { broken, invalid, full } = outcome;
+  const counts = { inserted: outcome.inserted.length, broken, invalid, full };
   return decide(acknowledged === undefined ? counts : { ...counts, acknowledged });
 }
 

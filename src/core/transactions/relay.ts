@@ -52,8 +52,9 @@ export interface RelayTakeOutcome extends TakenIn {
 export function* relayTake(args: RelayTakeArgs, keys: Keys): Script<RelayTakeOutcome> {
   const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const room = args.bytesMax - held.graphBytes;
-  const { inserted, broken, full } = yield* part(insertFetched(gatedPlaceOf(args, keys), { ...args, room }));
-  const outcome = { inserted: inserted.length, broken, full, ids: inserted.map((row) => row.id) };
+  const taken = yield* part(insertFetched(gatedPlaceOf(args, keys), { ...args, room }));
+  const { inserted, broken, invalid, full } = taken;
+  const outcome = { inserted: inserted.length, broken, invalid, full, ids: inserted.map((row) => row.id) };
   if (inserted.length === 0) return decide(outcome);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
   return decide(outcome, [put('counters', { ...held, graphBytes: held.graphBytes + bytes })]);

@@ -246,6 +246,6 @@ describe('fetched events', () => {
         room: 1e9,
       }),
     );
-    expect(passed).toEqual({ inserted: [], broken: [], left: 0, full: false });
+    expect(passed).toEqual({ inserted: [], broken: [], invalid: [], left: 0, full: false });
   });
 });

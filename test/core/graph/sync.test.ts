@@ -12,8 +12,8 @@ import {
   stepSync,
 } from '../../../src/core/graph/sync';
 import { rows } from '../../../src/core/transaction';
-import { decodeEvent, encodeEvent, eventId } from '../../../src/core/wire/event';
-import { holdfast } from '../../../src/core/wire/profile';
+import { decodeEvent, encodeEvent, eventId, type Header } from '../../../src/core/wire/event';
+import { genesisOf, holdfast } from '../../../src/core/wire/profile';
 import { type Drawing, drawn } from '../../fixtures/draw-graph';
 import { GraphWorld, make, noBlob, slot } from '../../fixtures/graph-world';
 
@@ -69,8 +69,8 @@ function own(world: GraphWorld, output: SyncState['output'], room: number): Sync
     return { got: 'own-tips', tips: world.ask(() => tipsOf(world.place, slot)) };
   if (output.want !== 'insert') throw new Error(`the peer did not answer ${output.want}`);
   const fetched = { slot, events: output.events, now: slot + 90_000, room };
-  const { inserted, broken, full } = world.run(() => insertFetched(world.place, fetched));
-  return { got: 'inserted', outcome: { inserted: inserted.length, broken, full } };
+  const { inserted, broken, invalid, full } = world.run(() => insertFetched(world.place, fetched));
+  return { got: 'inserted', outcome: { inserted: inserted.length, broken, invalid, full } };
 }
 
 const begin = (batchEventsMax = 128): SyncState => beginSync(holdfast, slot, { batchEventsMax });
@@ -159,6 +159,83 @@ describe('a sync of one slot with one peer', () => {
     const fetch = beginFetch(holdfast, slot, { batchEventsMax: 128 }, goal);
     expect(settle(ours, fetch, honest(theirs)).result.end).toBe('complete');
     expect(ours.put(d).verdict).toBe('known');
+  });
+});
+
+describe('[EG-06] [EG-07] what a live event stands on is given, and is broken', () => {
+  const drawing = 'a - b - c - d';
+  const made = make(drawing);
+  const fetch = (peer: Peer): SyncResult => {
+    const c = made.get('c')?.id ?? '';
+    const begun = beginFetch(holdfast, slot, { batchEventsMax: 128 }, [c]);
+    return settle(new GraphWorld(), begun, peer).result;
+  };
+  /** The truth about the drawing, but for one event: its parents, layer or time are others, under its own new id. */
+  const lying = (
+    name: string,
+    twist: (header: Header) => Header,
+  ): { readonly peer: Peer; readonly goal: string } => {
+    const ids = new Map<string, string>();
+    const events = [...made].map(([named, { event }]) => {
+      const moved = event.header.parents.map((parent) => ids.get(parent) ?? parent);
+      const honestHeader = { ...event.header, parents: moved };
+      const header = named === name ? twist(honestHeader) : honestHeader;
+      const id = eventId(header);
+      ids.set(eventId(event.header), id);
+      return { id, event: encodeEvent({ header, content: event.content }), blob: noBlob, header };
+    });
+    const peer: Peer = (output) => {
+      if (output.want === 'headers') return { got: 'headers', headers: events.map((one) => one.header) };
+      if (output.want === 'events')
+        return { got: 'events', events: events.filter((one) => output.ids.includes(one.id)) };
+      return undefined;
+    };
+    return { peer, goal: ids.get(made.get('c')?.id ?? '') ?? '' };
+  };
+  const fetchLie = (name: string, twist: (header: Header) => Header): SyncResult => {
+    const { peer, goal } = lying(name, twist);
+    const begun = beginFetch(holdfast, slot, { batchEventsMax: 128 }, [goal]);
+    return settle(new GraphWorld(), begun, peer).result;
+  };
+
+  test.each<[string, (header: Header) => Header]>([
+    ['a layer of its own choice', (header) => ({ ...header, layer: header.layer + 1n })],
+    ['a time outside the slot', (header) => ({ ...header, timestamp: header.timestamp - 3_600_000n })],
+    [
+      'one parent twice',
+      (header) => ({
+        ...header,
+        parents: [header.parents[0], header.parents[0], ...header.parents.slice(2)] as string[],
+      }),
+    ],
+    ['no parent', (header) => ({ ...header, parents: Array(5).fill('0'.repeat(64)) })],
+    [
+      'the genesis of another slot',
+      (header) => ({
+        ...header,
+        layer: 1n,
+        parents: [genesisOf(holdfast, slot - holdfast.rotationMs).id, ...header.parents.slice(1)],
+      }),
+    ],
+  ])('in an ancestor, %s: it was in vain', (_name, twist) => {
+    expect(fetchLie('b', twist)).toMatchObject({ end: 'broken', inVain: true });
+  });
+
+  test('beside what it stands on: nothing is proven against it', () => {
+    const { peer } = lying('d', (header) => ({ ...header, layer: header.layer + 1n }));
+    expect(fetch(peer)).toMatchObject({ end: 'broken', inVain: false });
+  });
+
+  test('an altered body: another peer may have the right one', () => {
+    const theirs = new GraphWorld();
+    theirs.putAll(made);
+    const truth = honest(theirs);
+    const result = fetch((output) => {
+      const answer = truth(output);
+      if (answer?.got !== 'events') return answer;
+      return { got: 'events', events: answer.events.map((one) => ({ ...one, event: altered(one.event) })) };
+    });
+    expect(result).toMatchObject({ end: 'broken', breach: 'content-hash', inVain: false });
   });
 });
 

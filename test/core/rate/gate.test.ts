@@ -115,7 +115,7 @@ describe('a relay that limits rates', () => {
   test('looks at what it asked for in the same way, and blames a peer only for what any peer would refuse', async () => {
     const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((text) => event(text)) as [Made, Made, Made, Made];
     const take = (made: Made, blob: Bytes) => relay.take(slot, [{ event: made.bytes, blob }]);
-    const nothing = { inserted: 0, ids: [], full: false };
+    const nothing = { inserted: 0, ids: [], invalid: [], full: false };
     expect(await take(a, proofOf(1, a.id, epoch, 0))).toMatchObject({ ids: [a.id], broken: [] });
     expect(await take(b, proofOf(1, b.id, epoch, 0))).toEqual({ ...nothing, broken: [] });
     expect(await take(c, proofOf(3, c.id, epoch, 0))).toEqual({ ...nothing, broken: [] });
