@@ -81,6 +81,11 @@ export interface CountersRow {
   readonly ownTime: number;
   /** Raised by every change of this account. */
   readonly revision: number;
+  /**
+   * Set while the store was locked as events came: the oldest slot whose messages are not in their conversations yet,
+   * and the revision of the last such event. Pruning never passes it.
+   */
+  readonly unapplied?: { readonly from: Slot; readonly revision: number };
   /** Last rate epoch a ticket was taken in, and how many of its tickets are taken. */
   readonly rateEpoch?: number;
   readonly tickets?: number;

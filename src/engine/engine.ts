@@ -269,8 +269,10 @@ export class Engine {
     // First what has left the lane: what leaves it from now on was handed to this link already.
     if (first) void this.#working?.delivery.claimOpen(peer.url);
     this.#working?.delivery.look();
-    // Only while a peer confirms our clock: a wrong one alone must not cost the history.
-    if (this.#clock().trusted) void this.#working?.pruner.run(this.#now());
+    // Only while a peer confirms our clock: a wrong one alone must not cost the history. And nothing goes that is
+    // being looked through for a channel that was joined.
+    const { pruner, scanner } = this.#working ?? {};
+    if (this.#clock().trusted && scanner?.isBusy === false) void pruner?.run(this.#now());
     this.#tell();
   }
 

@@ -112,9 +112,14 @@ export class Gossip {
     const args = { ...this.#receiving(), slot, events, heard };
     const call = () => this.ports.store.transact('receiveFetched', args, this.term);
     const { outcome, effects } = await this.#listening(call);
+    this.#follow(outcome, effects);
+    return outcome;
+  }
+
+  #follow(outcome: Pick<ReceiveOutcome, 'acknowledged' | 'unapplied'>, effects: readonly Effect[]): void {
     this.owner.carryOut(effects);
     if (outcome.acknowledged !== undefined) this.owner.acknowledged(outcome.acknowledged.next);
-    return outcome;
+    if (outcome.unapplied) this.owner.missed(this.hearing.freshSince(0));
   }
 
   #receiving(): {
@@ -193,8 +198,7 @@ export class Gossip {
     };
     const call = () => this.ports.store.transact('receive', args, this.term);
     const { outcome, effects } = await this.#listening(call);
-    this.owner.carryOut(effects);
-    if (outcome.acknowledged !== undefined) this.owner.acknowledged(outcome.acknowledged.next);
+    this.#follow(outcome, effects);
     return outcome;
   }
 

@@ -12,15 +12,20 @@ export interface Scanned {
   readonly hearing: Hearing;
 }
 
+/** Pauses after a store that refuses, and after one that is locked: that lasts as long as a person pleases. */
 const retryMs = 1_000;
+const lockedMs = 30_000;
 
 /**
- * Brings what the graph already holds of newly joined channels into their conversations, oldest slot first. Messages
- * that are there already are passed over; a store that fails in between is asked again, from the start.
+ * Brings what the graph already holds of newly joined channels into their conversations, oldest slot first, and what
+ * came while the store was locked. Messages that are there already are passed over; a store that fails in between is
+ * asked again, from the start.
  */
 export class Scanner {
   readonly #channels = new Set<ConversationId>();
   #scanning = false;
+  /** A try is under way or has its time: more channels wait for it. */
+  #waiting = false;
   #stopped = false;
 
   constructor(
@@ -33,7 +38,12 @@ export class Scanner {
   /** Looks through the kept events for these channels, as often as it takes. */
   look(channels: readonly ConversationId[]): void {
     for (const channel of channels) this.#channels.add(channel);
-    if (!this.#scanning) void this.#run();
+    if (!this.#scanning && !this.#waiting) void this.#run();
+  }
+
+  /** Kept events are being looked at, or have to be again. */
+  get isBusy(): boolean {
+    return this.#scanning || this.#channels.size > 0;
   }
 
   stop(): void {
@@ -46,25 +56,43 @@ export class Scanner {
     while (this.#channels.size > 0 && !this.#stopped) {
       const channels = [...this.#channels];
       this.#channels.clear();
-      if (await this.#scan(channels)) continue;
+      const pauseMs = await this.#scan(channels);
+      if (pauseMs === 0) continue;
       for (const channel of channels) this.#channels.add(channel);
-      if (!this.#stopped) this.ports.clock.set('scan', this.ports.clock.now() + retryMs, () => this.look([]));
+      if (!this.#stopped) this.#runLater(pauseMs);
       break;
     }
     this.#scanning = false;
   }
 
-  async #scan(channels: readonly ConversationId[]): Promise<boolean> {
-    const { account } = this.scanned;
+  #runLater(pauseMs: number): void {
+    this.#waiting = true;
+    this.ports.clock.set('scan', this.ports.clock.now() + pauseMs, () => {
+      this.#waiting = false;
+      this.look([]);
+    });
+  }
+
+  /** How long to wait before it is tried again; 0 when it is done. */
+  async #scan(channels: readonly ConversationId[]): Promise<number> {
+    const { account, hearing } = this.scanned;
     try {
-      const slots = await this.ports.store.read('graphSlots', { account });
+      const { slots, unapplied } = await this.ports.store.read('graphSlots', { account });
       for (const slot of slots) await this.#scanSlot(slot, channels);
-      return true;
+      const isAll = hearing.freshSince(0).every((channel) => channels.includes(channel));
+      if (unapplied !== undefined && isAll) await this.#hand([], unapplied);
+      return 0;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.ports.observer.note('scan-stopped', { kind: error.kind });
-      return false;
+      return error.kind === 'locked' ? lockedMs : retryMs;
     }
+  }
+
+  async #hand(heard: readonly Heard[], applied?: number): Promise<void> {
+    const base = { account: this.scanned.account, heard, now: this.now(), seed: this.ports.random.bytes(32) };
+    const args = applied === undefined ? base : { ...base, applied };
+    await this.ports.store.transact('scanChannel', args, this.term);
   }
 
   async #scanSlot(slot: Slot, channels: readonly ConversationId[]): Promise<void> {
@@ -80,10 +108,7 @@ export class Scanner {
           if (message !== undefined) heard.push(message);
         }
       }
-      if (heard.length > 0) {
-        const scan = { account, heard, now: this.now(), seed: this.ports.random.bytes(32) };
-        await this.ports.store.transact('scanChannel', scan, this.term);
-      }
+      if (heard.length > 0) await this.#hand(heard);
       const last = page.at(-1);
       if (last === undefined || page.length < pageEvents) return;
       fromLayer = last.layer === fromLayer ? fromLayer + 1 : last.layer;

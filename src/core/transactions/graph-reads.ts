@@ -7,7 +7,7 @@ import type { Tip } from '../graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import { judgeProof } from '../rate/gate';
-import { type Ask, rows } from '../transaction';
+import { type Ask, all, get, rows } from '../transaction';
 import { profileOf } from '../wire/profile';
 import type { Keys } from './keys';
 import { limiter } from './ticket';
@@ -66,9 +66,17 @@ export function graphBodies(args: {
 }
 
 /** Slots that hold events, oldest first: what is kept does not depend on what any clock says. */
-export function* graphSlots(args: { readonly account: AccountId }): Ask<readonly Slot[]> {
-  const found = yield* rows('slots', { prefix: [args.account] }, limits.scriptRowsMax);
-  return found.map((row) => row.slot);
+export function* graphSlots(args: { readonly account: AccountId }): Ask<{
+  readonly slots: readonly Slot[];
+  /** Revision of the mark that messages of some of them are in no conversation yet. */
+  readonly unapplied?: number;
+}> {
+  const [found, counters] = yield* all([
+    rows('slots', { prefix: [args.account] }, limits.scriptRowsMax),
+    get('counters', [args.account]),
+  ]);
+  const slots = found.map((row) => row.slot);
+  return counters?.unapplied === undefined ? { slots } : { slots, unapplied: counters.unapplied.revision };
 }
 
 /** One page of a slot's events, parents first. */

@@ -47,7 +47,7 @@ export interface ReceiveArgs extends ReceivingArgs {
 }
 
 /** What to answer the peer, and what else the event changed. */
-export interface ReceiveOutcome {
+export interface ReceiveOutcome extends TakenInto {
   readonly verdict:
     | { readonly type: 'has'; readonly inserted: boolean; readonly id: EventId }
     | {
@@ -62,7 +62,6 @@ export interface ReceiveOutcome {
         readonly parents: readonly EventId[];
       }
     | { readonly type: 'silent' };
-  readonly acknowledged?: DequeueOutcome;
 }
 
 /**
@@ -93,9 +92,8 @@ export function* receive(args: ReceiveArgs, keys: Keys): Script<ReceiveOutcome> 
     return decide({ verdict: { type: 'nack', reason, strike, counted } });
   }
   const heard = args.heard === undefined ? [] : [args.heard];
-  const acknowledged = yield* part(takeIn(args, keys, [outcome.row], heard));
-  const verdict = { type: 'has', inserted: true, id: outcome.row.id } as const;
-  return decide(acknowledged === undefined ? { verdict } : { verdict, acknowledged });
+  const taken = yield* part(takeIn(args, keys, [outcome.row], heard));
+  return decide({ verdict: { type: 'has', inserted: true, id: outcome.row.id }, ...taken });
 }
 
 /** Events that were asked for in a sync or a parent fetch. */
@@ -106,19 +104,16 @@ export interface ReceiveFetchedArgs extends ReceivingArgs {
 }
 
 /** What became of fetched events. */
-export interface ReceiveFetchedOutcome extends TakenIn {
-  readonly acknowledged?: DequeueOutcome;
-}
+export interface ReceiveFetchedOutcome extends TakenIn, TakenInto {}
 
 /** The same for events that were asked for. */
 export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<ReceiveFetchedOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
   const outcome = yield* part(insertFetched(placeHere(args, keys), { ...args, room }));
-  const acknowledged = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
+  const taken = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
   const { broken, invalid, full } = outcome;
-  const counts = { inserted: outcome.inserted.length, broken, invalid, full };
-  return decide(acknowledged === undefined ? counts : { ...counts, acknowledged });
+  return decide({ inserted: outcome.inserted.length, broken, invalid, full, ...taken });
 }
 
 function placeHere(args: ReceivingArgs, keys: Keys): GraphPlace {
@@ -131,31 +126,43 @@ function* ownPosition(account: AccountId, id: EventId): Ask<number | undefined> 
   return (yield* get('generations', [account, id]))?.seq;
 }
 
+/** What was received besides what the peer is told. */
+interface TakenInto {
+  readonly acknowledged?: DequeueOutcome;
+  /** The store is locked: messages have to be looked for again when it is open. */
+  readonly unapplied?: true;
+}
+
 /** What new events of the graph mean for the rest: messages heard, and evidence for the head. */
 function* takeIn(
   args: ReceivingArgs,
   keys: Keys,
   inserted: readonly EventRow[],
   heard: readonly Heard[],
-): Script<DequeueOutcome | undefined> {
-  if (inserted.length === 0) return decide(undefined);
+): Script<TakenInto> {
+  const [newest] = inserted;
+  if (newest === undefined) return decide({});
+  const locked = keys.data === undefined;
   // What we said ourselves stands in its conversation already.
   const news = new Set(inserted.filter((row) => !row.own).map((row) => row.id));
-  for (const one of heard) if (news.has(one.event)) yield* part(hear(args.account, one, args, keys));
+  if (!locked) {
+    for (const one of heard) if (news.has(one.event)) yield* part(hear(args.account, one, args, keys));
+  }
   const [head, counters] = yield* headOf(args.account);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
-  const grown: CountersRow = {
-    ...counters,
-    graphBytes: counters.graphBytes + bytes,
-    revision: counters.revision + 1,
-  };
+  const revision = counters.revision + 1;
+  const from = Math.min(newest.slot, counters.unapplied?.from ?? newest.slot);
+  const mark = locked ? { unapplied: { from, revision } } : {};
+  const grown: CountersRow = { ...counters, graphBytes: counters.graphBytes + bytes, revision, ...mark };
+  const outcome: TakenInto = locked ? { unapplied: true } : {};
   const witness = head && inserted.find((row) => !row.own && row.covers === head.seq);
   if (head === undefined || witness === undefined) {
-    return decide(undefined, [put('counters', grown)], [lookAt(grown, 'graph')]);
+    return decide(outcome, [put('counters', grown)], [lookAt(grown, 'graph')]);
   }
   const evidence = { event: witness.id, by: 'network', now: args.now };
   const making = { args: args.next, keys, counters: grown };
-  return decide(yield* part(dequeue(head, head.operation ?? untouched, evidence, making)));
+  const acknowledged = yield* part(dequeue(head, head.operation ?? untouched, evidence, making));
+  return decide({ ...outcome, acknowledged });
 }
 
 /**
@@ -215,17 +222,24 @@ function saysTheSame(row: MessageRow, heard: Heard, keys: Keys): boolean {
   return kept !== undefined && kept.nick === heard.nick && kept.text === heard.text;
 }
 
-/** Messages of events that were in the graph before their channel was joined. */
+/** Messages of events that were in the graph before their channel was joined, or before the store was open. */
 export interface ScanChannelArgs {
   readonly account: AccountId;
   readonly heard: readonly Heard[];
   readonly now: number;
   readonly seed: Bytes;
+  /** All kept events were looked at for all channels, since the mark of this revision was set. */
+  readonly applied?: number;
 }
 
-/** Brings kept events of a channel just joined into its conversation. */
+/** Brings kept events into the conversations they were said in. */
 export function* scanChannel(args: ScanChannelArgs, keys: Keys): Script<{ readonly stored: number }> {
   let stored = 0;
   for (const one of args.heard) if ((yield* part(hear(args.account, one, args, keys))).stored) stored += 1;
-  return decide({ stored });
+  if (args.applied === undefined) return decide({ stored });
+  const counters = yield* get('counters', [args.account]);
+  // More may have come while they were looked at.
+  if (counters?.unapplied?.revision !== args.applied) return decide({ stored });
+  const { unapplied: _unapplied, ...rest } = counters;
+  return decide({ stored }, [put('counters', rest)]);
 }
