@@ -215,7 +215,7 @@ function grow(before: SlotRow, known: KnownEvent, blob: Bytes): SlotRow {
 }
 
 /**
- * No room for now: of bytes, of events in the slot, or of tips. Of these more than the bound are refused only where an
+ * No room: of bytes, of events in the slot, or of tips. Of these more than the bound are refused only where an
  * event would add one, so that an honest merge always gets in.
  */
 function isFull(before: SlotRow, after: SlotRow, room: number): boolean {
