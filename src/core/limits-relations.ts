@@ -32,5 +32,9 @@ assert(
   limits.floodEventsMax > limits.openPageRows * limits.openPagesMax,
   'what is still open is not a flood',
 );
+assert(
+  limits.statusesWaitingMax > limits.openPageRows * limits.openPagesMax + limits.floodEventsMax,
+  'a relay that answers everything it was given is listened to',
+);
 assert(limits.helloMs * 2 < limits.callMs, 'a call outlives a worker that never greeted');
 assert(limits.callUpgradingMs < limits.callRepeatMs, 'a call is remembered while it may be repeated');

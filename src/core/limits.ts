@@ -46,6 +46,8 @@ export const limits = {
   pongMs: 15 * second,
   requestMs: 15 * second,
   waitingRequestsMax: 32,
+  /** Statuses of one peer that wait to be recorded: more than it can owe us. */
+  statusesWaitingMax: 512,
   unknownCommandsPerMinuteMax: 32,
   unknownCommandsWindowMs: minute,
   /** Version, verack, ping and pong frames of one session in a window (event-graph.md 7.2). */

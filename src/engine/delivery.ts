@@ -60,6 +60,8 @@ export class Delivery {
   #stopped = false;
   /** Where the pages of a relay's last link ended, when there were more than a link is given. */
   readonly #openAfter = new Map<string, number>();
+  /** How much of what each relay said is not recorded yet. */
+  readonly #answers = new Map<string, number>();
   state: DeliveryState = { busy: false };
 
   constructor(
@@ -84,8 +86,23 @@ export class Delivery {
     this.ports.clock.clear('head');
   }
 
-  /** A relay said something of an event. A Has ends the head and makes the next in one transaction (OB-13, OB-14). */
+  /**
+   * A relay said something of an event. One that says more than anybody asked is not listened to beyond a bound; what
+   * an honest one said is asked for again by the next round.
+   */
   async answered(relay: string, id: EventId, result: PutResult): Promise<void> {
+    const waiting = this.#answers.get(relay) ?? 0;
+    if (waiting >= limits.statusesWaitingMax) return;
+    this.#answers.set(relay, waiting + 1);
+    try {
+      await this.#record(relay, id, result);
+    } finally {
+      this.#answers.set(relay, (this.#answers.get(relay) ?? 1) - 1);
+    }
+  }
+
+  /** A Has ends the head and makes the next in one transaction (OB-13, OB-14). */
+  async #record(relay: string, id: EventId, result: PutResult): Promise<void> {
     const making = this.making();
     const base = {
       account: this.account,

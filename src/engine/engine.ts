@@ -249,7 +249,8 @@ export class Engine {
     },
     onMessage: (peer: RelayPeer, event: SessionEvent) => this.#working?.gossip.onMessage(peer, event),
     onStatus: (peer: RelayPeer, id: EventId, result: PutResult) => {
-      this.ports.observer.note('status', { id, result: result.type });
+      const said = result.type === 'has' ? { inserted: result.inserted } : { reason: result.reason };
+      this.ports.observer.note('status', { relay: peer.url, id, result: result.type, ...said });
       void this.#working?.delivery.answered(peer.url, id, result);
     },
     onLinkDied: (peer: RelayPeer) => {

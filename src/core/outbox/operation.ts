@@ -137,6 +137,9 @@ export function answered(
   // What ended stays ended against a refusal; only an acceptance says more.
   if (verdict.state === 'retryable' && (old?.state === 'rejected' || old?.state === 'cancelled'))
     return operation;
+  // The same refusal again says nothing new: it must cost a relay more to say than us to keep.
+  if (verdict.state === 'retryable' && old?.state === 'retryable' && old.reason === verdict.reason)
+    return operation;
   const intent: Intent = {
     relay,
     event,

@@ -1,10 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { insertFetched } from '../../../src/core/graph/fetched';
+import { insertLive } from '../../../src/core/graph/insert';
+import { prune } from '../../../src/core/graph/prune';
 import { tipsOf } from '../../../src/core/graph/serve';
 import { limits } from '../../../src/core/limits';
-import { get } from '../../../src/core/transaction';
+import { get, type Script } from '../../../src/core/transaction';
 import { encodeEvent } from '../../../src/core/wire/event';
 import { genesisOf, holdfast } from '../../../src/core/wire/profile';
+import { runSynchronously } from '../../../src/store/group/run-synchronously';
 import { GraphWorld, make, noBlob, one, slot } from '../../fixtures/graph-world';
 
 const genesis = genesisOf(holdfast, slot).id;
@@ -185,6 +188,34 @@ describe('[EG-08] policing', () => {
     expect(world.put(one(slot + 1_000, [genesis], 1, 'a').bytes, flooded)).toEqual({ verdict: 'flood' });
     expect(world.put(new Uint8Array(3), flooded)).toEqual({ verdict: 'flood' });
     expect(world.ask(() => tipsOf(world.place, slot))).toEqual([{ id: genesis, layer: 0 }]);
+  });
+});
+
+describe('what the graph keeps', () => {
+  test('[EG-13] is events and slots: whatever comes, nothing is registered to be sent, and nothing is asked to be sent', () => {
+    const world = new GraphWorld();
+    const made = make(diamond);
+    const [a, e] = [made.get('a'), made.get('e')];
+    const written = vi.spyOn(world.tables, 'write');
+    const live = { blob: noBlob, now: slot + 20_000, synced: true, flooded: false, room: 1e9 };
+    const bodies = [...made.values()].map(({ bytes }) => ({ event: bytes, blob: noBlob }));
+    const fetched = { slot, events: bodies, now: slot + 20_000, room: 1e9 };
+    const scripts: readonly (() => Script<unknown>)[] = [
+      () => insertLive(world.place, { event: e?.bytes ?? noBlob, ...live }),
+      () => insertLive(world.place, { event: a?.bytes ?? noBlob, ...live }),
+      () => insertLive(world.place, { event: a?.bytes ?? noBlob, ...live }),
+      () => insertLive(world.place, { event: new Uint8Array(9), ...live }),
+      () =>
+        insertLive(world.place, { event: e?.bytes ?? noBlob, ...live, now: slot + 2 * holdfast.rotationMs }),
+      () => insertFetched(world.place, fetched),
+      () => prune(world.place.account, slot + holdfast.rotationMs),
+    ];
+    const said = scripts.map((start) => runSynchronously([{ name: 'test', start }], world.tables)[0]);
+    expect(said.every((result) => result?.ok === true && result.effects.length === 0)).toBe(true);
+    const tables = written.mock.calls.flatMap(([changes]) =>
+      changes.map((change) => ('put' in change ? change.put : change.remove)),
+    );
+    expect([...new Set(tables)].sort()).toEqual(['events', 'slots']);
   });
 });
 
