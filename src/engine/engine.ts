@@ -39,7 +39,6 @@ interface Working {
   readonly pruner: Pruner;
 }
 
-const resyncMs = 15 * 60_000;
 const resyncSoonMs = 5_000;
 const lookMs = 60_000;
 const reloadRetryMs = 1_000;
@@ -218,7 +217,7 @@ export class Engine {
       onProgress: () => this.#tell(),
       behind: () => this.#resyncSoon(),
     });
-    this.#armResync(resyncMs);
+    this.#armResync(limits.resyncMs);
     const pruner = new Pruner(this.ports, account, profile, this.#term);
     return { account, profile, delivery, gossip, hearing, catchUp, scanner, pruner };
   }
@@ -365,7 +364,7 @@ export class Engine {
     this.ports.clock.set('resync', this.ports.clock.now() + inMs, () => {
       this.#resyncIsSoon = false;
       for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.withPeer(peer);
-      this.#armResync(resyncMs);
+      this.#armResync(limits.resyncMs);
     });
   }
 

@@ -8,11 +8,11 @@ import { slotOf } from '../core/wire/profile';
 import { featuresOf } from '../core/wire/version';
 import { SqliteStore } from '../store/sqlite/sqlite-store';
 import { ConfigError, type RelayConfig } from './config';
+import { GraphSync } from './graph-sync';
 import { Identities } from './identities';
 import type { Log, LogWord } from './log';
 import { Peer, type PeerHost } from './peer';
 import { RelayGraph } from './relay-graph';
-import { syncSlot } from './sync';
 
 /** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
 const comeBackAfter = '5';
@@ -33,9 +33,9 @@ export class Relay {
   readonly #store: SqliteStore;
   readonly #graph: RelayGraph;
   readonly #peers = new Set<Peer>();
+  readonly #sync: GraphSync<Peer>;
   readonly #host: PeerHost;
   #timer: NodeJS.Timeout | undefined;
-  #syncing = false;
   #stopping = false;
 
   /** Opens the store. Throws a `StoreError` when it cannot, a `ConfigError` when the list of identities is none. */
@@ -59,10 +59,17 @@ export class Relay {
       gone: (peer, why) => this.#onGone(peer, why),
       relay: (from, body) => this.#relay(from, body),
     };
+    this.#sync = new GraphSync({
+      graph: this.#graph,
+      log,
+      peers: () => this.#peers,
+      relay: (from, event) => this.#relay(from, event),
+    });
   }
 
-  /** Forgets old slots and does so again at every turn of the slot. */
+  /** Forgets old slots and does so again at every turn of the slot; asks peers for what they have, and again. */
   async start(): Promise<void> {
+    this.#sync.start();
     await this.#prune();
   }
 
@@ -93,6 +100,7 @@ export class Relay {
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
+    this.#sync.stop();
     for (const peer of this.#peers) peer.close(closeCodes.goingAway, 'going away', comeBackAfter);
     await this.#store.close();
   }
@@ -104,7 +112,7 @@ export class Relay {
       if (same) other.close(closeCodes.replaced, 'replaced');
     }
     this.log('info', 'peer ready', { peers: this.#peers.size });
-    if (!this.#graph.synced) void this.#sync(peer);
+    this.#sync.onReady(peer);
   }
 
   #onGone(peer: Peer, why: LogWord): void {
@@ -116,33 +124,6 @@ export class Relay {
   #relay(from: Peer, body: EventBody): void {
     const frame = frameOf(this.config.profile, { say: 'put', ...body });
     for (const peer of this.#peers) if (peer !== from && peer.isReady) peer.sendFrame(frame);
-  }
-
-  /** The first sync: the kept slots, oldest first, from one peer. A peer that fails is no failure of the whole. */
-  async #sync(peer: Peer): Promise<void> {
-    if (this.#syncing) return;
-    this.#syncing = true;
-    try {
-      for (const slot of this.#graph.slotsToSync()) {
-        const end = await syncSlot(peer, this.#graph, slot);
-        if (end === 'complete') continue;
-        this.log('info', 'sync ended early', { why: end === 'gone' ? 'left' : end });
-        return;
-      }
-      this.#graph.synced = true;
-      this.log('info', 'synced');
-    } catch {
-      this.log('error', 'sync failed', { why: 'store' });
-    } finally {
-      this.#syncing = false;
-      this.#syncFromAnother(peer);
-    }
-  }
-
-  #syncFromAnother(tried: Peer): void {
-    if (this.#graph.synced || this.#stopping) return;
-    const next = [...this.#peers].find((peer) => peer !== tried && peer.isReady);
-    if (next !== undefined) void this.#sync(next);
   }
 
   async #prune(): Promise<void> {

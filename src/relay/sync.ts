@@ -13,13 +13,18 @@ import { limits } from '../core/limits';
 import type { Asked } from './asked';
 import type { RelayGraph } from './relay-graph';
 
-/** Brings what a peer has of one slot. `gone` when the peer left before the end. */
+/** How the sync of a slot ended; `gone` when the peer left before the end. */
+export type SlotEnd = SyncResult['end'] | 'gone';
+
+/** Brings what a peer has of one slot; `taken` hears of every event that is new. */
 export async function syncSlot(
   peer: Asked,
   graph: RelayGraph,
   slot: Slot,
-): Promise<SyncResult['end'] | 'gone'> {
-  return (await drive(peer, graph, beginSync(graph.profile, slot, boundsOf(peer))))?.end ?? 'gone';
+  taken: Taking['taken'] = () => undefined,
+): Promise<SlotEnd> {
+  const begun = beginSync(graph.profile, slot, boundsOf(peer));
+  return (await drive(peer, graph, begun, { taken }))?.end ?? 'gone';
 }
 
 /** Parents of an event that are not here. */
@@ -37,7 +42,7 @@ export function fetchMissing(
   peer: Asked,
   graph: RelayGraph,
   missing: Missing,
-  taken: (event: FetchedEvent) => void,
+  taken: Taking['taken'],
 ): Promise<SyncResult | undefined> {
   const begun = beginFetch(graph.profile, missing.slot, boundsOf(peer), missing.parents);
   return drive(peer, graph, begun, { except: missing.of, taken });
@@ -45,7 +50,7 @@ export function fetchMissing(
 
 interface Taking {
   readonly except?: EventId;
-  readonly taken?: (event: FetchedEvent) => void;
+  readonly taken: (event: FetchedEvent) => void;
 }
 
 function boundsOf(peer: Asked): { readonly batchEventsMax: number } {
@@ -56,7 +61,7 @@ async function drive(
   peer: Asked,
   graph: RelayGraph,
   begun: SyncState,
-  taking: Taking = {},
+  taking: Taking,
 ): Promise<SyncResult | undefined> {
   let state = begun;
   for (;;) {
@@ -80,7 +85,7 @@ async function takeIn(
   const offered = events.filter((event) => event.id !== taking.except);
   const outcome = await graph.take(slot, offered);
   const fresh = new Set(outcome.ids);
-  for (const event of offered) if (fresh.has(event.id)) taking.taken?.(event);
+  for (const event of offered) if (fresh.has(event.id)) taking.taken(event);
   return { got: 'inserted', outcome };
 }
 

@@ -106,7 +106,7 @@ describe('a first sync', () => {
     let answer = await honest.put(f);
     while (answer.type === 'nack' && answer.reason === 'not-synced') answer = await honest.put(f);
     expect(answer).toEqual(has(false));
-    expect(relay.log.join('')).toContain('"event":"sync ended early","why":"broken"');
+    expect(relay.log.join('')).toContain('"event":"slot not complete","why":"broken"');
   });
 });
 

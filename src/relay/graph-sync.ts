@@ -1,0 +1,115 @@
+import type { FetchedEvent } from '../core/graph/fetched';
+import { limits } from '../core/limits';
+import type { Asked } from './asked';
+import type { Log } from './log';
+import type { RelayGraph } from './relay-graph';
+import { type SlotEnd, syncSlot } from './sync';
+
+/** A peer that can be asked for what it has. */
+export interface SyncPeer extends Asked {
+  readonly isReady: boolean;
+}
+
+/** What the relay's side of syncs works with. */
+export interface GraphSyncHost<P extends SyncPeer> {
+  readonly graph: RelayGraph;
+  readonly log: Log;
+  /** Everyone who is connected. */
+  peers(): Iterable<P>;
+  /** An event that only a sync brought: the others lack it as well. */
+  relay(from: P, event: FetchedEvent): void;
+}
+
+/** Pause between two tries of a first sync. */
+const firstSyncMs = limits.heartbeatMs;
+const ticksPerRound = limits.resyncMs / firstSyncMs;
+
+/** Peers asked in one round, and events of one sync that are handed on; what is more, the others' own syncs bring. */
+const peersMax = 3;
+const handedOnMax = 64;
+
+/**
+ * Keeps the relay's graph at what its peers have: a first sync, after which events are taken, and from then on with the
+ * first peer that comes and every 15 minutes, since what was said elsewhere while a link was down never comes again by
+ * itself. One peer is asked at a time; one that fails, or has not all it names, ends neither the rest nor the whole.
+ */
+export class GraphSync<P extends SyncPeer> {
+  readonly #waiting = new Set<P>();
+  readonly #asked = new WeakMap<P, number>();
+  #rounds = 0;
+  #running = false;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(private readonly host: GraphSyncHost<P>) {}
+
+  /** Begins to ask every 15 minutes, and before the first sync is done every half minute. */
+  start(): void {
+    let ticks = 0;
+    this.#timer = setInterval(() => {
+      ticks += 1;
+      if (!this.host.graph.synced || ticks % ticksPerRound === 0) this.#round();
+    }, firstSyncMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#waiting.clear();
+  }
+
+  /** A peer is ready. */
+  onReady(peer: P): void {
+    const ready = [...this.host.peers()].filter((one) => one.isReady);
+    if (!this.host.graph.synced || ready.length === 1) this.#ask(peer);
+  }
+
+  /** Those that were asked longest ago. */
+  #round(): void {
+    this.#rounds += 1;
+    const ready = [...this.host.peers()].filter((one) => one.isReady);
+    const when = (peer: P): number => this.#asked.get(peer) ?? 0;
+    for (const peer of ready.sort((left, right) => when(left) - when(right)).slice(0, peersMax)) {
+      this.#asked.set(peer, this.#rounds);
+      this.#ask(peer);
+    }
+  }
+
+  #ask(peer: P): void {
+    this.#waiting.add(peer);
+    if (!this.#running) void this.#drain();
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true;
+    for (const peer of this.#waiting) {
+      this.#waiting.delete(peer);
+      if (peer.isReady) await this.#with(peer);
+    }
+    this.#running = false;
+  }
+
+  /** The kept slots, oldest first, so that the current one ends last: with it the relay is synced. */
+  async #with(peer: P): Promise<void> {
+    const { graph, log } = this.host;
+    const first = !graph.synced;
+    let left = first ? 0 : handedOnMax;
+    const taken = (event: FetchedEvent): void => {
+      left -= 1;
+      if (left >= 0) this.host.relay(peer, event);
+    };
+    try {
+      let end: SlotEnd = 'complete';
+      for (const slot of graph.slotsToSync()) {
+        end = await syncSlot(peer, graph, slot, taken);
+        if (end !== 'complete') log('info', 'slot not complete', { why: end === 'gone' ? 'left' : end });
+        if (end === 'gone' || end === 'broken') return;
+      }
+      // Of the current slot a peer that names more than it gives is no witness; a full store takes no more from anyone.
+      if (!first || end === 'incomplete') return;
+      graph.synced = true;
+      this.#waiting.clear();
+      log('info', 'synced');
+    } catch {
+      log('error', 'sync failed', { why: 'store' });
+    }
+  }
+}
