@@ -9,6 +9,7 @@ import type { MessageRow } from '../core/tables';
 import type { MakingArgs } from '../core/transactions/materialise';
 import type { PutResult } from '../core/wire/event-put';
 import type { NetworkProfile } from '../core/wire/profile';
+import type { PeerLimits } from '../core/wire/version';
 import type { Committed, Ports } from './ports';
 
 /** What delivery needs to know of the rest of the engine at the moment it decides. */
@@ -21,6 +22,8 @@ export interface DeliverySituation {
   now(): number;
   /** Longest content each ready relay takes, bytes. */
   contentMax(): ContentBounds;
+  /** What a relay announced that it takes. */
+  boundsOf(relay: string): PeerLimits;
   /** `state` may be another now. */
   changed(): void;
 }
@@ -48,6 +51,8 @@ function openTimer(relay: string): string {
 /** Failures of the store in a row, after which the pause between tries stops growing. */
 const pauseDoublingsMax = 5;
 const pauseFirstMs = 1_000;
+/** Pause after a store that refused a page of what is open. */
+const storePauseMs = pauseFirstMs * 2 ** pauseDoublingsMax;
 
 /**
  * The head scheduler: the only place that sends own events. It reads the head, asks the policy, makes the decision
@@ -151,22 +156,38 @@ export class Delivery {
     };
   }
 
-  /** A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07). */
+  /**
+   * A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07), no more at once
+   * than it announced that it takes (RD-10). What is over waits until the relay's allowance is whole again.
+   */
   async claimOpen(relay: string, from: OpenCursor = this.#openFrom(relay)): Promise<void> {
-    const contentBytesMax = this.situation.contentMax()[relay] ?? limits.contentBytesMax;
+    const bounds = this.situation.boundsOf(relay);
+    let events = bounds.batchEventsMax;
+    let bytesMax = bounds.batchBytesMax;
     let cursor = from;
-    for (let pages = 0; pages < limits.openPagesMax && !this.#stopped; pages++) {
+    for (let pages = 0; pages < limits.openPagesMax && events > 0 && !this.#stopped; pages++) {
       const { wrapAt, ...page } = cursor;
-      const base = { account: this.account, relay, ...page, limit: limits.openPageRows, contentBytesMax };
+      const room = { limit: Math.min(limits.openPageRows, events), bytesMax, alone: pages === 0 };
+      const base = {
+        account: this.account,
+        relay,
+        ...page,
+        ...room,
+        contentBytesMax: bounds.contentBytesMax,
+      };
       const args = { ...base, term: this.term, now: this.situation.now() };
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
-      if (committed === undefined) return this.#claimOpenLater(relay, cursor);
+      if (committed === undefined) return this.#claimOpenLater(relay, cursor, storePauseMs);
       this.carryOut(committed.effects);
-      const { last, upTo, more } = committed.outcome;
+      const { last, upTo, more, full, bytes, claimed } = committed.outcome;
       if (!more && wrapAt === undefined) return void this.#openAfter.delete(relay);
       cursor = more ? { ...cursor, after: last, upTo } : { after: 0, upTo: wrapAt ?? 0 };
+      events -= claimed;
+      bytesMax -= bytes;
+      if (full) break;
     }
     this.#openAfter.set(relay, cursor.after);
+    this.#claimOpenLater(relay, cursor, limits.floodWindowMs);
   }
 
   /** What a link before had no turn for comes first: what a relay never accepts must not keep the rest from it. */
@@ -175,10 +196,10 @@ export class Delivery {
     return after === 0 ? { after } : { after, wrapAt: after };
   }
 
-  /** The store refused a page: it is asked again, unless the link dies before. */
-  #claimOpenLater(relay: string, cursor: OpenCursor): void {
+  /** Goes on with the pages, unless the link dies before. */
+  #claimOpenLater(relay: string, cursor: OpenCursor, pauseMs: number): void {
     if (this.#stopped) return;
-    const at = this.ports.clock.now() + pauseFirstMs * 2 ** pauseDoublingsMax;
+    const at = this.ports.clock.now() + pauseMs;
     this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor));
   }
 

@@ -8,7 +8,7 @@ import type { Overview } from '../core/transactions/reads';
 import type { ClockVerdict } from '../core/trusted-clock';
 import type { PutResult } from '../core/wire/event-put';
 import { minPeersOf, type NetworkProfile, profileOf, slotOf } from '../core/wire/profile';
-import { featuresOf } from '../core/wire/version';
+import { featuresOf, ourLimits } from '../core/wire/version';
 import { CatchUp } from './catch-up';
 import { ClockWatch } from './clock-watch';
 import { Delivery } from './delivery';
@@ -193,6 +193,7 @@ export class Engine {
         clockTrusted: () => this.#clock().trusted,
         now: () => this.#now(),
         contentMax: () => this.#contentMax(),
+        boundsOf: (relay) => this.#peers.get(relay)?.session?.limits ?? ourLimits,
         changed: () => this.#tell(),
       },
       carryOut,

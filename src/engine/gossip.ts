@@ -282,6 +282,7 @@ export class Gossip {
       ids,
       eventsMax: bounds?.batchEventsMax ?? limits.eventReplyEventsMax,
       bytesMax: bounds?.batchBytesMax ?? limits.batchBytesMax,
+      contentBytesMax: bounds?.contentBytesMax ?? limits.contentBytesMax,
     });
     peer.say({ say: 'events', events });
   }

@@ -1,6 +1,5 @@
 import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
-import { limits } from '../core/limits';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
 import {
@@ -16,7 +15,7 @@ import {
   tick,
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
-import type { PeerLimits } from '../core/wire/version';
+import { ourLimits, type PeerLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
 import type { Answer, Untagged } from './asked';
 import type { LogWord } from './log';
@@ -155,11 +154,8 @@ export class Peer implements PutSource {
   }
 
   #bodies(ids: readonly EventId[]): Promise<readonly EventBody[]> {
-    const { batchEventsMax, batchBytesMax } = this.limits ?? {
-      batchEventsMax: limits.eventReplyEventsMax,
-      batchBytesMax: limits.batchBytesMax,
-    };
-    return this.host.graph.bodies(ids, batchEventsMax, batchBytesMax);
+    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? ourLimits;
+    return this.host.graph.bodies(ids, batchEventsMax, batchBytesMax, contentBytesMax);
   }
 
   /** Answers go out in the order of the questions: the wire matches them by nothing else. */

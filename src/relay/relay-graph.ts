@@ -2,6 +2,7 @@ import type { FetchedEvent } from '../core/graph/fetched';
 import type { HeaderWalk } from '../core/graph/headers';
 import { isRetained, newestSlots, type Tip } from '../core/graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
+import { limits } from '../core/limits';
 import type { RelayPutOutcome, RelayTakeOutcome } from '../core/transactions/relay';
 import type { Header } from '../core/wire/event';
 import type { NetworkProfile } from '../core/wire/profile';
@@ -75,8 +76,14 @@ export class RelayGraph {
     }
   }
 
-  bodies(ids: readonly EventId[], eventsMax: number, bytesMax: number): Promise<readonly FetchedEvent[]> {
-    return this.store.read('graphBodies', { account: relayAccount, ids, eventsMax, bytesMax });
+  bodies(
+    ids: readonly EventId[],
+    eventsMax: number,
+    bytesMax: number,
+    contentBytesMax: number = limits.contentBytesMax,
+  ): Promise<readonly FetchedEvent[]> {
+    const bounds = { eventsMax, bytesMax, contentBytesMax };
+    return this.store.read('graphBodies', { account: relayAccount, ids, ...bounds });
   }
 
   /** Forgets slots that are no longer kept. Returns how many events went. */

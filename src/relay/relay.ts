@@ -5,7 +5,7 @@ import { limits } from '../core/limits';
 import { type EventBody, frameOf } from '../core/link/messages';
 import { closeCodes, type SessionConfig } from '../core/link/session';
 import { slotOf } from '../core/wire/profile';
-import { featuresOf } from '../core/wire/version';
+import { featuresOf, ourLimits, type PeerLimits } from '../core/wire/version';
 import { SqliteStore } from '../store/sqlite/sqlite-store';
 import { ConfigError, type RelayConfig } from './config';
 import { GraphSync } from './graph-sync';
@@ -145,13 +145,19 @@ function sessionOf(config: RelayConfig): SessionConfig {
     profile: config.profile,
     nodeId: toHex(randomBytes(16)),
     address: config.publicUrl,
-    features: featuresOf({
-      status: true,
-      contentBytesMax: limits.contentBytesMax,
-      batchEventsMax: limits.eventReplyEventsMax,
-      batchBytesMax: limits.batchBytesMax,
-    }),
+    features: featuresOf(announcedBy(config)),
     nonce: randomBytes(2).readUInt16LE(),
     handshakeMs: config.handshakeMs,
+  };
+}
+
+/** A batch of what a peer has to put again must never be a flood: where the allowance is smaller, so is the batch. */
+function announcedBy(config: RelayConfig): PeerLimits {
+  const { eventsPerMinuteMax, bytesPerMinuteMax } = config;
+  const events = Math.floor((eventsPerMinuteMax * limits.eventReplyEventsMax) / limits.floodEventsMax);
+  return {
+    ...ourLimits,
+    batchEventsMax: Math.max(1, Math.min(ourLimits.batchEventsMax, events)),
+    batchBytesMax: Math.min(ourLimits.batchBytesMax, Math.floor(bytesPerMinuteMax / 2)),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
-import { featuresOf } from '../../src/core/wire/version';
+import { featuresOf, parseLimits } from '../../src/core/wire/version';
 import { syncSlot } from '../../src/relay/sync';
 import { type Made, noBlob, one, slot } from '../fixtures/graph-world';
 import { memoryGraph } from '../fixtures/peer';
@@ -43,7 +43,7 @@ describe('a peer that comes late', () => {
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(400);
   });
 
-  test('with lower bounds of its own is served within those', async () => {
+  test('[RD-10] with lower bounds of its own is served within those', async () => {
     const relay = await runRelay({ now });
     const source = await relay.peer();
     const events = many(12);
@@ -67,6 +67,39 @@ describe('a peer that comes late', () => {
     });
     const more = await wide.ask({ ask: 'events', ids: events.map((event) => event.id) });
     expect(more?.type === 'events' && more.events).toHaveLength(4);
+  });
+
+  test('[RD-14] is never given what is larger than it takes, and gets the rest', async () => {
+    const relay = await runRelay({ now });
+    const source = await relay.peer();
+    const large = one(slot + 1_000, [genesis], 1, 'x'.repeat(2_000));
+    const small = one(slot + 1_000, [genesis], 1, 'small');
+    for (const event of [large, small]) await source.put(event);
+    const features = featuresOf({ ...parseLimits(featuresOf()), contentBytesMax: 1_000 });
+    const late = await relay.peer({ features });
+    const answer = await late.ask({ ask: 'events', ids: [large.id, small.id] });
+    expect(answer).toMatchObject({ events: [{ id: small.id }] });
+    const graph = memoryGraph(now);
+    expect(await syncSlot(late, graph, slot)).toBe('incomplete');
+    expect(await graph.lacking(slot, [large.id, small.id])).toEqual([large.id]);
+  });
+
+  test('[RD-10] is told by the relay how much it may put at once, and that much is never a flood', async () => {
+    const few = await runRelay({
+      now,
+      sections: '[peers]\nbootstrap = true\n[limits]\nevents_per_minute = 50',
+    });
+    const usual = await runRelay({ now });
+    expect((await usual.peer()).limits).toEqual(parseLimits(featuresOf()));
+    const peer = await few.peer();
+    const most = peer.limits?.batchEventsMax ?? 0;
+    expect(most).toBe(32);
+    const events = many(most);
+    for (const event of events) peer.say({ say: 'put', event: event.bytes, blob: noBlob });
+    await peer.next('status', (status) => status.id === events.at(-1)?.id);
+    expect(peer.of('status').map((status) => status.result)).toEqual(
+      events.map(() => ({ type: 'has', inserted: true })),
+    );
   });
 
   test('is told nothing, rather than left waiting, about slots that are not kept and events nobody has', async () => {

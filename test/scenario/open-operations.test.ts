@@ -85,6 +85,51 @@ describe('relays that have not answered when the message leaves', () => {
     }
   });
 
+  test('[RD-10] a relay that takes little at once is given little at once, and the rest when its minute is over, on the same link', async () => {
+    const count = 20;
+    const world = await halfAccepting(count);
+    world.relay(1).features = featuresOf({ ...parseLimits(featuresOf()), batchEventsMax: 8 });
+    await world.start();
+    await world.clock.pass(5_000);
+    expect(openOnes(world)).toHaveLength(count);
+    world.relay(1).breakLink();
+    await world.clock.pass(5_000);
+    const { link } = world.relay(1);
+    const heard = (): readonly number[] => world.heard(1).slice(count);
+    expect(heard()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    await world.clock.pass(minute);
+    expect(heard()).toHaveLength(16);
+    await world.clock.pass(minute);
+    expect(heard()).toEqual(Array.from({ length: count }, (_, at) => at + 1));
+    await world.clock.pass(30 * minute);
+    expect(heard()).toHaveLength(count);
+    expect(world.relay(1).link).toBe(link);
+  });
+
+  test('[RD-10] bytes bound it as well: an aggregate over them is cut, never the link', async () => {
+    const count = 6;
+    const world = await EngineWorld.with(0);
+    for (let nth = 1; nth <= count; nth++) await world.home.enqueue(nth, `${nth} `.repeat(2_000));
+    world.relay(1).verdict = () => undefined;
+    world.relay(1).features = featuresOf({ ...parseLimits(featuresOf()), batchBytesMax: 10_000 });
+    await world.start();
+    await world.clock.pass(5_000);
+    world.relay(1).breakLink();
+    await world.clock.pass(5_000);
+    const { link } = world.relay(1);
+    const sizes: number[] = [];
+    for (let passed = 0; passed < 5; passed++) {
+      const before = world.relay(1).arrived.length;
+      await world.clock.pass(minute);
+      const batch = world.relay(1).arrived.slice(before);
+      sizes.push(batch.reduce((sum, put) => sum + put.event.length, 0));
+    }
+    expect(world.heard(1).slice(count)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(sizes.every((bytes) => bytes <= 10_000)).toBe(true);
+    expect(sizes.filter((bytes) => bytes > 0)).toHaveLength(2);
+    expect(world.relay(1).link).toBe(link);
+  });
+
   test('[RD-06] [RD-08] a new engine goes on with what is open, and not with what was accepted', async () => {
     const world = await halfAccepting(2);
     await world.start();

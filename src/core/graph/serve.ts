@@ -2,6 +2,7 @@ import type { AccountId, EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import type { EventRow } from '../tables';
 import { type Ask, all, get } from '../transaction';
+import { contentBytesOf } from '../wire/event';
 import { genesisOf } from '../wire/profile';
 import type { FetchedEvent } from './fetched';
 import { emptySlot, type GraphPlace } from './insert';
@@ -25,22 +26,26 @@ export interface BodiesWanted {
   readonly ids: readonly EventId[];
   readonly eventsMax: number;
   readonly bytesMax: number;
+  /** Longest content the peer takes; ours where it announced none. */
+  readonly contentBytesMax?: number;
 }
 
 const bodiesAtOnce = 16;
 
 /**
  * The events of `ids` in that order, as many as fit the bounds; whoever asked asks again for the rest. The first one
- * is given even when it alone is over the bytes, or it could never be had.
+ * is given even when it alone is over the bytes, or it could never be had. One whose content is more than the peer, or
+ * the wire, takes is never given: it would end the session each time it is asked for (RD-14).
  */
 export function* bodiesOf(account: AccountId, wanted: BodiesWanted): Ask<readonly FetchedEvent[]> {
   const ids = wanted.ids.slice(0, wanted.eventsMax);
   const served: FetchedEvent[] = [];
+  const contentMax = Math.min(wanted.contentBytesMax ?? limits.contentBytesMax, limits.contentBytesMax);
   let room = wanted.bytesMax;
   for (let from = 0; from < ids.length; from += bodiesAtOnce) {
     const found = yield* all(ids.slice(from, from + bodiesAtOnce).map((id) => get('events', [account, id])));
     for (const row of found) {
-      if (row === undefined) continue;
+      if (row === undefined || contentBytesOf(row.event.length) > contentMax) continue;
       room -= bodyBytes(row);
       if (room < 0 && served.length > 0) return served;
       served.push({ event: row.event, blob: row.blob });
@@ -49,7 +54,7 @@ export function* bodiesOf(account: AccountId, wanted: BodiesWanted): Ask<readonl
   return served;
 }
 
-/** Bytes of an event in an answer: its own, and the lengths of blob and event. */
-function bodyBytes(row: EventRow): number {
+/** Bytes of an event in an answer or a put: its own, and the lengths of blob and event. */
+export function bodyBytes(row: EventRow): number {
   return row.event.length + row.blob.length + 6;
 }

@@ -63,7 +63,7 @@ export function tooSmallFor(
   bounds: ContentBounds | undefined,
 ): readonly string[] {
   const content = contentBytesOf(eventBytes);
-  return relays.filter((relay) => content > (bounds?.[relay] ?? Number.POSITIVE_INFINITY));
+  return relays.filter((relay) => content > (bounds?.[relay] ?? limits.contentBytesMax));
 }
 
 /** The relays of a round that the event is really handed to. */

@@ -2,7 +2,7 @@ import { present } from '../assert';
 import type { FetchedEvent } from '../graph/fetched';
 import { type HeadersOutcome, type HeaderWalk, headersAfter } from '../graph/headers';
 import type { GraphPlace } from '../graph/insert';
-import { bodiesOf, lackingOf, tipsOf } from '../graph/serve';
+import { type BodiesWanted, bodiesOf, lackingOf, tipsOf } from '../graph/serve';
 import type { Tip } from '../graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
@@ -56,12 +56,9 @@ export function graphHeaders(
 }
 
 /** Whole events by id, as many as fit the bounds. */
-export function graphBodies(args: {
-  readonly account: AccountId;
-  readonly ids: readonly EventId[];
-  readonly eventsMax: number;
-  readonly bytesMax: number;
-}): Ask<readonly FetchedEvent[]> {
+export function graphBodies(
+  args: BodiesWanted & { readonly account: AccountId },
+): Ask<readonly FetchedEvent[]> {
   return bodiesOf(args.account, args);
 }
 

@@ -1,4 +1,5 @@
 import type { Effect } from '../effects';
+import { bodyBytes } from '../graph/serve';
 import type { AccountId } from '../ids';
 import { claim, endIntent, unconfirmedReason, unfinished } from '../outbox/operation';
 import type { EventRow, Intent, Operation } from '../tables';
@@ -17,6 +18,10 @@ export interface ClaimOpenArgs {
   /** Last sequence of the pages, as the first one answered it: what leaves the lane later was handed over already. */
   readonly upTo?: number;
   readonly limit: number;
+  /** Bytes of events that may be handed over; with `alone` the first one is whatever its size. */
+  readonly bytesMax: number;
+  /** Nothing of this batch was handed over before. */
+  readonly alone: boolean;
   /** Longest content the relay takes, bytes. */
   readonly contentBytesMax: number;
   readonly term: number;
@@ -26,6 +31,10 @@ export interface ClaimOpenArgs {
 /** How many events were handed over, and where to go on. */
 export interface ClaimOpenOutcome {
   readonly claimed: number;
+  /** Bytes of their events. */
+  readonly bytes: number;
+  /** The next one did not fit the bytes. */
+  readonly full: boolean;
   readonly last: number;
   readonly upTo: number;
   readonly more: boolean;
@@ -42,15 +51,25 @@ export function* claimOpen(args: ClaimOpenArgs): Script<ClaimOpenOutcome> {
   const open = yield* rows('messages', range, args.limit, 'open');
   const changes: Change[] = [];
   const effects: Effect[] = [];
+  let bytes = 0;
+  let last = args.after;
+  let full = false;
   for (const row of open) {
     const active = row.operation?.generations.at(-1);
     const event = active === undefined ? undefined : yield* get('events', [args.account, active.id]);
-    const operation = row.operation && claimed(row.operation, event, args, effects);
+    const given: Effect[] = [];
+    const operation = row.operation && claimed(row.operation, event, args, given);
+    const size = given.length === 0 || event === undefined ? 0 : bodyBytes(event);
+    full = bytes + size > args.bytesMax && !(args.alone && bytes === 0);
+    if (full) break;
+    bytes += size;
+    effects.push(...given);
+    last = row.seq;
     if (operation !== undefined && operation !== row.operation)
       changes.push(put('messages', withOpen({ ...row, operation })));
   }
-  const last = open.at(-1)?.seq ?? args.after;
-  const outcome = { claimed: effects.length, last, upTo, more: open.length === args.limit };
+  const more = full || open.length === args.limit;
+  const outcome = { claimed: effects.length, bytes, full, last, upTo, more };
   if (changes.length === 0) return decide(outcome);
   const counters = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const next = { ...counters, revision: counters.revision + 1 };

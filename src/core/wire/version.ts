@@ -133,7 +133,8 @@ export interface PeerLimits {
   readonly batchBytesMax: number;
 }
 
-const ourLimits: PeerLimits = {
+/** What this build takes, and what a peer that announces nothing is taken to take. */
+export const ourLimits: PeerLimits = {
   status: true,
   contentBytesMax: limits.contentBytesMax,
   batchEventsMax: limits.eventReplyEventsMax,

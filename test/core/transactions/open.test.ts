@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../../src/core/limits';
+import { put } from '../../../src/core/transaction';
+import { decodeEvent, encodeEvent } from '../../../src/core/wire/event';
 import { holdfast } from '../../../src/core/wire/profile';
 import { account, relays, t0 } from '../../fixtures/account';
-import { Home, had, taken } from '../../fixtures/home';
+import { Home, had, idOf, taken } from '../../fixtures/home';
 
 const [one, two] = relays;
 const three = 'wss://three.example/';
@@ -102,7 +104,7 @@ describe('a relay that has come back', () => {
     const home = await acceptedByOne(3);
     await home.make(2, { now: t0 + 1_000, relays: all });
     const claimed = await home.claimOpen(two);
-    expect(claimed.outcome).toEqual({ claimed: 1, last: 1, upTo: 1, more: false });
+    expect(claimed.outcome).toMatchObject({ claimed: 1, last: 1, upTo: 1, full: false, more: false });
     const later = await home.claimOpen(two, { after: 0, upTo: 0 });
     expect(later.outcome.claimed).toBe(0);
     await home.answer(home.active(2), taken, { now: t0 + 1_100 });
@@ -128,6 +130,102 @@ describe('a relay that has come back', () => {
       if (!outcome.more) break;
     }
     expect(seen).toEqual(Array.from({ length: count }, (_, at) => home.active(at + 1)));
+  });
+
+  test('[RD-10] a page obeys the count and the bytes it is given, one that is over them goes alone, and none is left out', async () => {
+    const texts = ['a'.repeat(300), 'b'.repeat(300), 'c'.repeat(9_000), 'd', 'e'];
+    const home = await Home.with();
+    for (const [at, text] of texts.entries()) {
+      await home.enqueue(at + 1, text);
+      await home.make(at + 1, { now: t0 + at, relays: all });
+      await home.answer(home.active(at + 1), taken, { now: t0 + at });
+    }
+    const pages: { readonly ids: readonly number[]; readonly bytes: number }[] = [];
+    let after = 0;
+    for (let more = true; more; ) {
+      const { outcome, effects } = await home.claimOpen(two, { after, upTo: 5, limit: 3, bytesMax: 1_500 });
+      const ids = puts({ effects }).map((effect) => (effect as unknown as { readonly id: string }).id);
+      const nths = ids.map((id) => texts.findIndex((_, at) => home.active(at + 1) === id) + 1);
+      pages.push({ ids: nths, bytes: outcome.bytes });
+      expect(ids).toHaveLength(outcome.claimed);
+      ({ last: after, more } = outcome);
+    }
+    expect(pages.map((page) => page.ids)).toEqual([[1, 2], [3], [4, 5]]);
+    expect(pages.map((page) => page.bytes <= 1_500)).toEqual([true, false, true]);
+    const second = await home.claimOpen(two, { after: 2, bytesMax: 1_500, alone: false });
+    expect(second.outcome).toMatchObject({ claimed: 0, bytes: 0, full: true, last: 2, more: true });
+    expect(home.intent(3, two)?.attempt).toBe(2);
+  });
+
+  test('[RD-14] [RD-15] over a bound the relay lowered it keeps its history, its open intents end, and what is behind it goes', async () => {
+    const home = await Home.with();
+    for (const [at, text] of ['large '.repeat(200), 'small', 'small too'].entries()) {
+      await home.enqueue(at + 1, text);
+      await home.make(at + 1, { now: t0 + at, relays: all });
+      await home.answer(home.active(at + 1), taken, { now: t0 + at });
+    }
+    const before = home.message(1);
+    const revision = home.rows('counters')[0]?.revision ?? 0;
+    const claimed = await home.claimOpen(two, { contentBytesMax: 500 });
+    expect(puts(claimed)).toHaveLength(2);
+    expect(home.rows('counters')[0]?.revision).toBe(revision + 1);
+    expect(home.intent(1, two)).toMatchObject({ state: 'rejected', reason: 'event_too_large' });
+    expect(home.intent(1, one)).toEqual(before.operation?.intents.find((intent) => intent.relay === one));
+    expect(home.intent(1, three)?.state).toBe('leased');
+    const { operation: _operation, ...kept } = home.message(1);
+    const { operation: _before, ...was } = before;
+    expect(kept).toEqual(was);
+    // The event stays for those who take it, and is not given to one that does not.
+    const ids = [1, 2, 3].map((nth) => home.active(nth));
+    const ask = (contentBytesMax: number) =>
+      home.store.read('graphBodies', { account, ids, eventsMax: 9, bytesMax: 1e6, contentBytesMax });
+    expect((await ask(500)).map((body) => idOf(body.event))).toEqual(ids.slice(1));
+    expect((await ask(5_000)).map((body) => idOf(body.event))).toEqual(ids);
+    await home.claimOpen(three, { contentBytesMax: 500 });
+    expect(home.message(1)).not.toHaveProperty('open');
+    expect(states(home)).toEqual(['accepted', 'rejected', 'rejected']);
+  });
+
+  test('[RD-14] an imported event that no wire takes ends by itself, at every relay, and starves nothing', async () => {
+    const home = await acceptedByOne(3);
+    await home.make(2, { now: t0 + 1_000, relays: all });
+    await home.answer(home.active(2), taken, { now: t0 + 1_100 });
+    const event = home.rows('events').find((row) => row.id === home.active(1));
+    if (event === undefined) throw new Error('the event was not stored');
+    const header = decodeEvent(event.event).header;
+    const bytes = new Uint8Array([
+      ...encodeEvent({ header, content: new Uint8Array([1]) }).slice(0, 208),
+      0xfe,
+      0,
+      0,
+      5,
+      0,
+      ...new Uint8Array(0x50000),
+    ]);
+    home.tables.write([put('events', { ...event, event: bytes })]);
+    const claimed = await home.claimOpen(two);
+    expect(puts(claimed)).toMatchObject([{ id: home.active(2) }]);
+    expect(home.intent(1, two)).toMatchObject({ state: 'rejected', reason: 'event_too_large' });
+    expect(home.intent(1, one)).toMatchObject({ state: 'accepted' });
+    const ids = [home.active(1), home.active(2)];
+    const given = await home.store.read('graphBodies', { account, ids, eventsMax: 9, bytesMax: 1e9 });
+    expect(given.map((body) => idOf(body.event))).toEqual([home.active(2)]);
+  });
+
+  test('[RD-14] an imported head that no wire takes is handed to nobody, and parks in sight', async () => {
+    const home = await Home.with(1);
+    await home.make(1, { now: t0, relays: all });
+    const row = home.message(1);
+    const [made] = row.operation?.generations ?? [];
+    if (row.operation === undefined || made === undefined) throw new Error('nothing was made');
+    const generations = [{ ...made, event: new Uint8Array(limits.contentBytesMax + 300) }];
+    home.tables.write([
+      put('messages', { ...row, operation: { ...row.operation, generations, intents: [] } }),
+    ]);
+    const round = await home.round(1, { relays: all });
+    expect(puts(round)).toMatchObject([{ relays: [] }]);
+    expect(states(home)).toEqual(['rejected', 'rejected', 'rejected']);
+    expect(home.waiting()).toEqual([1]);
   });
 
   test('[RD-08] a refusal may be tried again, a size is terminal: their states tell them apart', async () => {
