@@ -13,6 +13,7 @@ import {
   type SessionConfig,
   type SessionEvent,
   type SessionStep,
+  sendPing,
   tick,
 } from '../core/link/session';
 import { commands } from '../core/wire/commands';
@@ -57,6 +58,9 @@ const noRelay: ReadonlySet<RelayState> = new Set(['other-network', 'garbage', 'w
 /** A going-away relay comes back: not asked sooner. */
 const goingAwayMs = 5_000;
 
+/** A link that said nothing for this long may be dead. */
+const silentMs = 5_000;
+
 /**
  * One relay: opens its link, keeps its session, comes back after failures with growing pauses. What it knows is
  * transport only; nothing of it says that a message was accepted.
@@ -66,6 +70,8 @@ export class RelayPeer {
   #sequence = 0;
   #session: Session | undefined;
   #failures = 0;
+  /** Sessions in a row that ended because a question was never answered: not to be begun again without end. */
+  #unanswered = 0;
   #stopped = false;
   readonly #asked = new Map<string, (answer: Answer) => void>();
   #tags = 0;
@@ -141,10 +147,19 @@ export class RelayPeer {
     this.#failures = failures;
   }
 
-  /** The carrier changed or the network came back: try at once, without waiting out the pause. */
+  /**
+   * The carrier changed or the network came back: try at once, without waiting out the pause. A link that stands may
+   * only look alive, so a silent one is asked for a sign of life.
+   */
   retryNow(): void {
-    if (this.#stopped || this.#session !== undefined) return;
-    if (this.nextTryAt !== undefined) this.connect();
+    if (this.#stopped) return;
+    const session = this.#session;
+    const now = this.ports.clock.now();
+    if (session === undefined) {
+      if (this.nextTryAt !== undefined) this.connect();
+    } else if (this.ready && session.ping === undefined && now - (this.lastEventAt ?? 0) > silentMs) {
+      this.#apply(sendPing(session, now));
+    }
   }
 
   /** Says something on a ready session; what cannot be said is dropped, for everything said is said again in time. */
@@ -267,6 +282,7 @@ export class RelayPeer {
     if (event.reason === 'other network' || event.reason === 'incompatible') this.state = 'other-network';
     else if (event.reason === 'bad frame' || event.reason === 'too big') this.state = 'garbage';
     else this.state = 'not-now';
+    this.#unanswered = event.reason === 'no answer' ? this.#unanswered + 1 : 0;
     this.#lost(0);
   }
 
@@ -290,7 +306,9 @@ export class RelayPeer {
     this.#endSession();
     this.#failures += 1;
     const [byte = 0] = this.ports.random.bytes(1);
-    const pause = Math.max(atLeastMs, reconnectMs(this.#failures, byte / 256));
+    // Whoever is sent away at once must not come back at once.
+    const spread = atLeastMs * (1 + byte / 256);
+    const pause = Math.max(spread, reconnectMs(this.#failures + this.#unanswered, byte / 256));
     this.nextTryAt = this.ports.clock.now() + pause;
     this.ports.clock.set(this.#timer, this.nextTryAt, () => this.connect());
     if (was) this.owner.onLinkDied(this);
