@@ -29,14 +29,16 @@ const peersMax = 3;
 const handedOnMax = 64;
 
 /**
- * Keeps the relay's graph at what its peers have: a first sync, after which events are taken, and from then on with the
- * first peer that comes and every 15 minutes, since what was said elsewhere while a link was down never comes again by
+ * Keeps the relay's graph at what its peers have: a first sync, after which events are taken, and from then on soon after
+ * the first peer has come and every 15 minutes, since what was said elsewhere while a link was down never comes again by
  * itself. One peer is asked at a time; one that fails, or has not all it names, ends neither the rest nor the whole.
  */
 export class GraphSync<P extends SyncPeer> {
   readonly #waiting = new Set<P>();
   readonly #asked = new WeakMap<P, number>();
   #rounds = 0;
+  /** The first peer has come: it may know what was missed while there was none. */
+  #roundIsDue = false;
   #running = false;
   #timer: NodeJS.Timeout | undefined;
 
@@ -47,7 +49,7 @@ export class GraphSync<P extends SyncPeer> {
     let ticks = 0;
     this.#timer = setInterval(() => {
       ticks += 1;
-      if (!this.host.graph.synced || ticks % ticksPerRound === 0) this.#round();
+      if (!this.host.graph.synced || this.#roundIsDue || ticks % ticksPerRound === 0) this.#round();
     }, firstSyncMs);
   }
 
@@ -59,12 +61,15 @@ export class GraphSync<P extends SyncPeer> {
   /** A peer is ready. */
   onReady(peer: P): void {
     const ready = [...this.host.peers()].filter((one) => one.isReady);
-    if (!this.host.graph.synced || ready.length === 1) this.#ask(peer);
+    // A peer that has just come asks for much itself, so a relay that is synced lets it begin.
+    if (!this.host.graph.synced) this.#ask(peer);
+    else this.#roundIsDue ||= ready.length === 1;
   }
 
   /** Those that were asked longest ago. */
   #round(): void {
     this.#rounds += 1;
+    this.#roundIsDue = false;
     const ready = [...this.host.peers()].filter((one) => one.isReady);
     const when = (peer: P): number => this.#asked.get(peer) ?? 0;
     for (const peer of ready.sort((left, right) => when(left) - when(right)).slice(0, peersMax)) {

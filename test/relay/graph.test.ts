@@ -70,6 +70,20 @@ describe('an event on parents that are not here', () => {
     expect(await peer.put(fresh)).toEqual(has(true));
   });
 
+  test('[EG-07] that waits while such a one is fetched for is not Invalid by it', async () => {
+    const relay = await runRelay({ now });
+    const { graph, top } = lyingChain();
+    const peer = await relay.peer({ graph });
+    const beside = one(slot + 2_000, ['ab'.repeat(32)], 2, 'on a parent this peer does not give');
+    peer.say({ say: 'put', event: top.bytes, blob: noBlob });
+    peer.say({ say: 'put', event: beside.bytes, blob: noBlob });
+    const answers = [top, beside].map(({ id }) => peer.next('status', (status) => status.id === id));
+    expect((await Promise.all(answers)).map((status) => status.result)).toEqual([
+      nack('invalid'),
+      nack('busy'),
+    ]);
+  });
+
   test('[EG-07] (child rejected when parent body rejected) whose parent is given altered: Busy, and Has from a peer with the right one', async () => {
     const relay = await runRelay({ now });
     const made = make(drawing);

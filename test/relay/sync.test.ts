@@ -129,13 +129,18 @@ describe('the first sync of a relay', () => {
 describe('what a synced relay missed', () => {
   const bootstrap = `[peers]\nbootstrap = true\n${sections}`;
 
-  test('it asks of the first peer that comes, in every slot it syncs, and of no other', async () => {
+  test('it asks of the first peer that comes, within half a minute and in every slot it syncs, and of no other', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const [old, current] = [make(drawing, before), make(drawing)];
     const relay = await runRelay({ now, sections: bootstrap });
     const peer = await relay.peer({ graph: await graphOf(old, current) });
+    await peer.settle();
+    expect(peer.of('tips-asked')).toEqual([]);
+    vi.advanceTimersByTime(limits.heartbeatMs);
     await vi.waitFor(async () => expect(await tipsOf(peer, slot)).toEqual([idOf(current, 'f')]), 20_000);
     expect(await tipsOf(peer, before)).toEqual([idOf(old, 'f')]);
     const second = await relay.peer({ graph: await graphOf(current) });
+    vi.advanceTimersByTime(limits.heartbeatMs);
     await second.settle();
     expect(second.of('tips-asked')).toEqual([]);
   });
@@ -145,14 +150,17 @@ describe('what a synced relay missed', () => {
     const relay = await runRelay({ now, sections: bootstrap });
     const graph = memoryGraph(now);
     const source = await relay.peer({ graph });
-    const listening = await relay.peer();
+    const listening = await relay.peer({ graph: memoryGraph(now) });
+    // The round that follows the first peer, so that only the next one can bring what was missed.
+    vi.advanceTimersByTime(limits.heartbeatMs);
+    await source.next('tips-asked', (asked) => asked.slot === slot);
     const current = make('a - b');
     for (const { bytes, id } of current.values())
       expect(await source.put({ id, bytes })).toMatchObject({ type: 'has' });
     // Said elsewhere while the link between was down: a branch beside what is known, in the middle of the slot.
     const missed = one(slot + 1_500, [idOf(current, 'a')], 2, 'missed');
     for (const made of [...current.values(), missed]) await graph.put(made.bytes, noBlob, false);
-    vi.advanceTimersByTime(limits.resyncMs - 1);
+    vi.advanceTimersByTime(limits.resyncMs - 1 - limits.heartbeatMs);
     await source.settle();
     expect(await tipsOf(source, slot)).toEqual([idOf(current, 'b')]);
     vi.advanceTimersByTime(1);
@@ -168,6 +176,7 @@ describe('what a synced relay missed', () => {
     lying.headers = async () => [one(slot + 1_000, [], 1, 'no parent').event.header];
     const current = make('a - b');
     await relay.peer({ graph: lying });
+    vi.advanceTimersByTime(limits.heartbeatMs);
     await logged(relay, '"why":"broken"');
     const honest = await relay.peer({ graph: await graphOf(current) });
     expect(await tipsOf(honest, slot)).toEqual([genesisOf(holdfast, slot).id]);
