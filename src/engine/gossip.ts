@@ -1,6 +1,5 @@
 import type { Effect } from '../core/effects';
 import type { FetchedEvent } from '../core/graph/fetched';
-import { isRetained } from '../core/graph/slots';
 import type { SyncResult, TakenIn } from '../core/graph/sync';
 import type { AccountId, Bytes, ConversationId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
@@ -14,6 +13,7 @@ import type { NetworkProfile } from '../core/wire/profile';
 import type { Hearing } from './hearing';
 import type { Ports } from './ports';
 import type { RelayPeer } from './relay-peer';
+import { type ServedGraph, servedHeaders, servedTips } from './serving';
 import { WorkLine } from './work-line';
 
 /** What gossip needs from the rest of the engine. */
@@ -53,6 +53,7 @@ export class Gossip {
    * line each side would wait for the other.
    */
   readonly #puts: WorkLine;
+  readonly #served: ServedGraph;
   readonly #questions: WorkLine;
   readonly #policing = new WeakMap<RelayPeer, Policing>();
   /** Events of peers whose first sync is under way. */
@@ -66,6 +67,8 @@ export class Gossip {
     private readonly hearing: Hearing,
     private readonly owner: GossipOwner,
   ) {
+    const slotsRetained = limits.clientSlotsRetained;
+    this.#served = { store: ports.store, account, profile, slotsRetained };
     const refused = (kind: string): void => this.ports.observer.note('store-refused', { kind });
     this.#puts = new WorkLine(refused);
     this.#questions = new WorkLine(refused);
@@ -262,17 +265,12 @@ export class Gossip {
   }
 
   async #onTipsAsked(peer: RelayPeer, slot: Slot | undefined): Promise<void> {
-    const tips = this.#keeps(slot) ? await this.ports.store.read('graphTips', this.#at(slot)) : [];
-    peer.say({ say: 'tips', tips });
+    peer.say({ say: 'tips', tips: await servedTips(this.#served, slot, this.owner.now()) });
   }
 
   async #onHeadersAsked(peer: RelayPeer, slot: Slot | undefined, tips: readonly EventId[]): Promise<void> {
-    if (!this.#keeps(slot)) return void peer.say({ say: 'headers', headers: [] });
-    let outcome = await this.ports.store.read('graphHeaders', { ...this.#at(slot), tips });
-    while (!outcome.done) {
-      outcome = await this.ports.store.read('graphHeaders', { ...this.#at(slot), tips, walk: outcome.walk });
-    }
-    peer.say({ say: 'headers', headers: outcome.headers });
+    const headers = await servedHeaders(this.#served, slot, this.owner.now(), tips);
+    peer.say({ say: 'headers', headers });
   }
 
   async #onEventsAsked(peer: RelayPeer, ids: readonly EventId[]): Promise<void> {
@@ -285,25 +283,5 @@ export class Gossip {
       contentBytesMax: bounds?.contentBytesMax ?? limits.contentBytesMax,
     });
     peer.say({ say: 'events', events });
-  }
-
-  /** A peer may name whatever number it likes: of what is no slot of this network, or none that is kept, there is nothing. */
-  #keeps(slot: Slot | undefined): slot is Slot {
-    const { now } = this.owner;
-    return slot !== undefined && isRetained(this.profile, slot, now(), limits.clientSlotsRetained);
-  }
-
-  #at(slot: Slot): {
-    readonly account: AccountId;
-    readonly profile: string;
-    readonly slotsRetained: number;
-    readonly slot: Slot;
-  } {
-    return {
-      account: this.account,
-      profile: this.profile.name,
-      slotsRetained: limits.clientSlotsRetained,
-      slot,
-    };
   }
 }

@@ -1,12 +1,12 @@
 import type { FetchedEvent } from '../core/graph/fetched';
-import type { HeaderWalk } from '../core/graph/headers';
-import { isRetained, newestSlots, type Tip } from '../core/graph/slots';
+import { newestSlots, type Tip } from '../core/graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { RelayPutOutcome, RelayTakeOutcome } from '../core/transactions/relay';
 import type { Header } from '../core/wire/event';
 import type { NetworkProfile } from '../core/wire/profile';
 import type { Store } from '../engine/ports';
+import { type ServedGraph, servedHeaders, servedTips } from '../engine/serving';
 
 /** A relay has one graph and no accounts; its rows carry this in place of one. */
 const relayAccount: AccountId = '00'.repeat(16);
@@ -23,6 +23,7 @@ export interface GraphBounds {
 export class RelayGraph {
   /** The first sync is done: before it every event is answered NotSynced. */
   synced: boolean;
+  readonly #served: ServedGraph;
 
   constructor(
     private readonly store: Store,
@@ -31,6 +32,8 @@ export class RelayGraph {
     synced: boolean,
   ) {
     this.synced = synced;
+    const { profile, slotsRetained } = bounds;
+    this.#served = { store, account: relayAccount, profile, slotsRetained };
   }
 
   get profile(): NetworkProfile {
@@ -61,19 +64,12 @@ export class RelayGraph {
   }
 
   /** Tips of a slot; none of a slot that is not kept. An unsynced relay answers too, or two would wait for ever. */
-  async tips(slot: Slot | undefined): Promise<readonly Tip[]> {
-    return this.#keeps(slot) ? this.store.read('graphTips', { ...this.#args(), slot }) : [];
+  tips(slot: Slot | undefined): Promise<readonly Tip[]> {
+    return servedTips(this.#served, slot, this.now());
   }
 
-  async headers(slot: Slot | undefined, tips: readonly EventId[]): Promise<readonly Header[]> {
-    if (!this.#keeps(slot)) return [];
-    let walk: HeaderWalk | undefined;
-    for (;;) {
-      const args = { ...this.#args(), slot, tips };
-      const outcome = await this.store.read('graphHeaders', walk === undefined ? args : { ...args, walk });
-      if (outcome.done) return outcome.headers;
-      walk = outcome.walk;
-    }
+  headers(slot: Slot | undefined, tips: readonly EventId[]): Promise<readonly Header[]> {
+    return servedHeaders(this.#served, slot, this.now(), tips);
   }
 
   bodies(
@@ -94,11 +90,6 @@ export class RelayGraph {
       events += outcome.events;
       if (!outcome.more) return events;
     }
-  }
-
-  #keeps(slot: Slot | undefined): slot is Slot {
-    const { profile, slotsRetained } = this.bounds;
-    return slot !== undefined && isRetained(profile, slot, this.now(), slotsRetained);
   }
 
   #args(): { readonly account: AccountId; readonly profile: string; readonly slotsRetained: number } {

@@ -181,6 +181,22 @@ describe('resuming', () => {
   });
 });
 
+describe('waking', () => {
+  test('after hours of sleep, in which no timer ran: what was said in every slot of them comes without anybody asking', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    await world.start();
+    await world.clock.pass(minute);
+    relay.holds = lines(5);
+    world.clock.jump(t0 + 3 * holdfast.rotationMs);
+    await world.clock.pass(2 * minute);
+    expect(await shown(world)).toEqual(logicals(5));
+    expect(new Set(relay.tipsAsked.slice(-limits.clientSlotsRetained))).toContain(
+      slot + 3 * holdfast.rotationMs,
+    );
+  });
+});
+
 describe('links that only look alive', () => {
   test('(BL-55) a link that carries nothing for minutes is replaced once it does, and what was missed comes', async () => {
     const world = await EngineWorld.with(0, ['one']);
@@ -216,7 +232,10 @@ describe('links that only look alive', () => {
     await world.clock.pass(10_000);
     const standing = relay.link;
     // Pressing often is no flood of pings.
-    for (let press = 0; press < 100; press++) world.engine?.nudge();
+    for (let press = 0; press < 100; press++) {
+      world.engine?.nudge();
+      await idle();
+    }
     await world.clock.pass(minute);
     expect(relay.link).toBe(standing);
   });

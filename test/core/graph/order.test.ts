@@ -42,12 +42,13 @@ const pairs = names.flatMap((first, at) =>
 );
 
 /** Puts an event with these faults to a graph that limits rates and judges a proof by its first byte. */
-function putWith(of: readonly Fault[]): InsertOutcome {
+function putWith(of: readonly Fault[], judged: (id: string) => void = () => undefined): InsertOutcome {
   const has = (fault: Fault): boolean => of.includes(fault);
   const world = new GraphWorld(24, holdfastLimited);
   const place = {
     ...world.place,
     *gate(event: { readonly id: string }, blob: Uint8Array) {
+      judged(event.id);
       // As a real gate it looks something up before it says so.
       yield* get('tickets', [event.id, '', 0, 0]);
       return blob[0] === 1 ? ([] as const) : ('bad-proof' as const);
@@ -81,6 +82,17 @@ describe('the order in which a live event is looked at', () => {
 
   test.each(pairs)('[EG-06] [EG-07] %s and %s: the first is said', (first, second) => {
     expect(putWith([first, second])).toEqual(putWith([first]));
+  });
+
+  test('(malformed_event_rejected_before_rln, empty_blob_rejected) a proof is judged last, and only of what may enter otherwise', () => {
+    const looked = names.filter((fault) => {
+      let count = 0;
+      putWith([fault], () => {
+        count += 1;
+      });
+      return count > (fault === 'known in this slot' ? 1 : 0);
+    });
+    expect(looked).toEqual(['with a false proof', 'without room']);
   });
 
   test('[EG-04] one that is known in a retained slot is known before it is too old, and after the allowance', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Bytes } from '../../../src/core/ids';
 import { limits } from '../../../src/core/limits';
+import { put } from '../../../src/core/transaction';
 import type { Heard } from '../../../src/core/transactions/receive';
 import { genesisOf, holdfast } from '../../../src/core/wire/profile';
 import { account, fresh, open, relays, slot, t0 } from '../../fixtures/account';
@@ -80,6 +81,48 @@ describe('pruning and the outbox', () => {
       expect.objectContaining({ type: 'put-event', id: home.active(1), relays: [two] }),
     );
     expect(await prune(home, slot + limits.clientSlotsRetained * hour)).toBe(1);
+  });
+});
+
+describe('[EG-07] a client whose graph is full', () => {
+  const said = one(t0 + 1_000, [genesis], 1, 'said');
+
+  async function full(): Promise<Home> {
+    const home = await Home.with(2);
+    await home.make(1, { now: t0 });
+    const [counters] = home.rows('counters');
+    if (counters === undefined) throw new Error('no counters');
+    const graphBytes = limits.clientGraphBytesMax - said.bytes.length + 1;
+    home.tables.write([put('counters', { ...counters, graphBytes })]);
+    return home;
+  }
+
+  test('is Busy to others, put or asked for, says nothing against them, and keeps what it has', async () => {
+    const home = await full();
+    const before = home.rows('events');
+    expect((await receive(home, said)).verdict).toEqual({
+      type: 'nack',
+      reason: 'busy',
+      strike: false,
+      counted: true,
+    });
+    const base = { account, profile: holdfast.name, now: t0 + 5_000, seed: fresh(32) };
+    const events = [{ event: said.bytes, blob: noBlob }];
+    const asked = await home.store.transact('receiveFetched', { ...base, slot, events, heard: [] });
+    expect(asked.outcome).toMatchObject({ inserted: 0, broken: [], full: true });
+    expect(home.rows('events')).toEqual(before);
+  });
+
+  test('still sends what is ours, still takes a Has, and takes others in again when slots were forgotten', async () => {
+    const home = await full();
+    await home.answer(home.active(1), { type: 'has', inserted: true });
+    const made = await home.make(2, { now: t0 + 2_000 });
+    expect(made.outcome.kind).toBe('made');
+    expect((await receive(home, said)).verdict).toMatchObject({ reason: 'busy' });
+    const later = slot + limits.clientSlotsRetained * hour;
+    expect(await prune(home, later)).toBe(2);
+    const fresher = one(later + 1_000, [genesisOf(holdfast, later).id], 1, 'said');
+    expect((await receive(home, fresher, undefined, later + 2_000)).verdict).toMatchObject({ type: 'has' });
   });
 });
 
@@ -165,8 +208,8 @@ describe('what came while the store was locked', () => {
     const home = new Home();
     home.keys = {};
     const relay = { account: '00'.repeat(16), profile: holdfast.name, slotsRetained: 1 };
-    const put = { event: said.bytes, blob: noBlob, now: t0 + 5_000, synced: true, flooded: false };
-    const taken = await home.store.transact('relayPut', { ...relay, ...put, bytesMax: 1e9 });
+    const live = { event: said.bytes, blob: noBlob, now: t0 + 5_000, synced: true, flooded: false };
+    const taken = await home.store.transact('relayPut', { ...relay, ...live, bytesMax: 1e9 });
     expect(taken.outcome).toEqual({ verdict: 'inserted' });
     const { outcome } = await home.store.transact('pruneGraph', { ...relay, now: slot + hour });
     expect(outcome.events).toBe(1);
