@@ -26,6 +26,8 @@ export interface CatchUpOwner {
   onProgress(events: number): void;
   /** The store did not take part: what is missing has to be asked for again soon. */
   behind(): void;
+  /** There is no room: to ask again soon would bring nothing. */
+  full(): void;
 }
 
 /** Brings the graph to what peers have: their tips, the headers above ours, the bodies below those. */
@@ -85,6 +87,7 @@ export class CatchUp {
       if (state.output.want === 'nothing') {
         const { result } = state.output;
         this.ports.observer.note('sync-ended', { end: result.end, inserted: result.inserted });
+        if (result.end === 'full') this.owner.full();
         return result;
       }
       const input = await this.#answer(peer, state);

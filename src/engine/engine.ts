@@ -217,6 +217,9 @@ export class Engine {
       onCurrent: (peer, slot) => this.#onCurrent(peer, slot),
       onProgress: () => this.#tell(),
       behind: () => this.#resyncSoon(),
+      full: () => {
+        this.#resyncIsSoon = true;
+      },
     });
     this.#armResync(limits.resyncMs);
     const pruner = new Pruner(this.ports, account, profile, this.#term);
@@ -369,7 +372,10 @@ export class Engine {
     });
   }
 
-  /** However often it is asked for, the first one stands: a stream of late events must not put the sync off. */
+  /**
+   * However often it is asked for, the first one stands: a stream of late events must not put the sync off. With no room
+   * it comes when it would have come anyway.
+   */
   #resyncSoon(): void {
     if (this.#resyncIsSoon) return;
     this.#resyncIsSoon = true;

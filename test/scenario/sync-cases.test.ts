@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Bytes, EventId } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { closeCodes } from '../../src/core/link/session';
+import { put } from '../../src/core/transaction';
 import { encodeEvent, eventId, makeEvent } from '../../src/core/wire/event';
 import { encodePrivmsg } from '../../src/core/wire/privmsg';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
@@ -178,6 +179,33 @@ describe('resuming', () => {
     relay.holds = lines(7);
     await world.clock.pass(limits.resyncMs);
     expect(await shown(world)).toEqual(logicals(7));
+  });
+});
+
+describe('no room', () => {
+  test('[EG-07] whatever is said, peers are not asked again and again for what cannot be kept; with room it comes', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    await world.start();
+    await world.clock.pass(minute);
+    const counters = () => {
+      const [row] = world.home.rows('counters');
+      if (row === undefined) throw new Error('no counters');
+      return row;
+    };
+    world.home.tables.write([put('counters', { ...counters(), graphBytes: limits.clientGraphBytesMax })]);
+    const asked = relay.tipsAsked.length;
+    const said = lines(60);
+    for (const [at, line] of said.entries()) {
+      relay.holds = said.slice(0, at + 1);
+      relay.put(line);
+      await world.clock.pass(10_000);
+    }
+    expect(await shown(world)).toEqual([]);
+    expect(relay.tipsAsked.length - asked).toBeLessThanOrEqual(2 * limits.clientSlotsRetained);
+    world.home.tables.write([put('counters', { ...counters(), graphBytes: 0 })]);
+    await world.clock.pass(limits.resyncMs);
+    expect(await shown(world)).toEqual(logicals(60));
   });
 });
 
