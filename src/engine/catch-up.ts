@@ -25,7 +25,7 @@ export interface CatchUpOwner {
   onCurrent(peer: RelayPeer, slot: Slot): void;
   onProgress(events: number): void;
   /** The store did not take part: what is missing has to be asked for again soon. */
-  behind(): void;
+  behind(peer: RelayPeer): void;
   /** There is no room: to ask again soon would bring nothing. */
   full(): void;
 }
@@ -120,7 +120,7 @@ export class CatchUp {
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
       this.ports.observer.note('store-refused', { kind: error.kind });
-      this.owner.behind();
+      this.owner.behind(peer);
       return undefined;
     }
   }

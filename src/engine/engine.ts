@@ -18,6 +18,7 @@ import { Hearing } from './hearing';
 import type { LinkEvent, Ports } from './ports';
 import { Pruner } from './prune';
 import { RelayPeer } from './relay-peer';
+import { Resync } from './resync';
 import { Scanner } from './scan';
 import type { EngineStatus } from './status';
 
@@ -39,7 +40,6 @@ interface Working {
   readonly pruner: Pruner;
 }
 
-const resyncSoonMs = 5_000;
 const lookMs = 60_000;
 const reloadRetryMs = 1_000;
 
@@ -58,17 +58,19 @@ export class Engine {
   #stopped = false;
   #reloading: Promise<void> | undefined;
   #reloadAgain = false;
-  #resyncIsSoon = false;
   #onStatus: (status: EngineStatus) => void = () => undefined;
   #onReplaced: () => void = () => undefined;
   private readonly ports: Ports;
   readonly #watch: ClockWatch;
+  readonly #resync: Resync;
 
   constructor(
     ports: Ports,
     private readonly birth: EngineBirth,
   ) {
     this.ports = fenceWatched(ports, () => this.#onFenced());
+    const sync = (peer: RelayPeer) => void this.#working?.catchUp.withPeer(peer);
+    this.#resync = new Resync(ports.clock, () => this.#peers.values(), sync);
     this.#watch = new ClockWatch(ports.clock, this.#peers, () => this.#armRotation());
   }
 
@@ -97,7 +99,8 @@ export class Engine {
   stop(): void {
     this.#stopped = true;
     this.#leave();
-    for (const name of ['rotation', 'resync', 'reload', 'look']) this.ports.clock.clear(name);
+    this.#resync.stop();
+    for (const name of ['rotation', 'reload', 'look']) this.ports.clock.clear(name);
   }
 
   /** Ends what works for a profile, its sessions with it. */
@@ -207,7 +210,7 @@ export class Engine {
       parents: (peer, slot, ids) => catchUp.parents(peer, slot, ids),
       drop: (peer) => this.#drop(peer),
       missed: (channels) => scanner.look(channels),
-      behind: () => this.#resyncSoon(),
+      behind: (peer) => this.#resync.soon(peer),
     });
     const scanned = { account, hearing };
     const scanner = new Scanner(this.ports, scanned, this.#term, () => this.#now());
@@ -216,12 +219,10 @@ export class Engine {
       take: (slot, events) => gossip.take(slot, events),
       onCurrent: (peer, slot) => this.#onCurrent(peer, slot),
       onProgress: () => this.#tell(),
-      behind: () => this.#resyncSoon(),
-      full: () => {
-        this.#resyncIsSoon = true;
-      },
+      behind: (peer) => this.#resync.soon(peer),
+      full: () => this.#resync.noRoom(),
     });
-    this.#armResync(limits.resyncMs);
+    this.#resync.start();
     const pruner = new Pruner(this.ports, account, profile, this.#term);
     return { account, profile, delivery, gossip, hearing, catchUp, scanner, pruner };
   }
@@ -360,26 +361,6 @@ export class Engine {
     for (const peer of this.#peers.values()) {
       if (peer.ready && whom(peer)) void this.#working?.catchUp.current(peer);
     }
-  }
-
-  /** Gaps in mid-history are repaired now and then, though the newest tips are known. */
-  #armResync(inMs: number): void {
-    if (this.#stopped) return;
-    this.ports.clock.set('resync', this.ports.clock.now() + inMs, () => {
-      this.#resyncIsSoon = false;
-      for (const peer of this.#peers.values()) if (peer.ready) void this.#working?.catchUp.withPeer(peer);
-      this.#armResync(limits.resyncMs);
-    });
-  }
-
-  /**
-   * However often it is asked for, the first one stands: a stream of late events must not put the sync off. With no room
-   * it comes when it would have come anyway.
-   */
-  #resyncSoon(): void {
-    if (this.#resyncIsSoon) return;
-    this.#resyncIsSoon = true;
-    this.#armResync(resyncSoonMs);
   }
 
   /** A look signal may be lost: then the store is read all the same, only later. */

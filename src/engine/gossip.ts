@@ -26,8 +26,8 @@ export interface GossipOwner {
   missed(channels: readonly ConversationId[]): void;
   /** The head left the lane by what was received. */
   acknowledged(next: { readonly kind: string } | undefined): void;
-  /** An event of a peer could not be taken in, and nobody sends it again by itself: what peers have is asked for soon. */
-  behind(): void;
+  /** An event of a peer could not be taken in, and it is not sent again by itself: what the peer has is asked for soon. */
+  behind(peer: RelayPeer): void;
   /** Fetches what an event stands on; `undefined` when that was not carried through. */
   parents(peer: RelayPeer, slot: Slot, ids: readonly EventId[]): Promise<SyncResult | undefined>;
   /** The peer broke the rules too often. */
@@ -97,7 +97,7 @@ export class Gossip {
     if (early !== undefined || line.length >= waitingMax) {
       if (event.type !== 'put') return;
       this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
-      return this.owner.behind();
+      return this.owner.behind(peer);
     }
     line.push(() => this.#handle(peer, event));
   }
@@ -183,7 +183,7 @@ export class Gossip {
     } catch (error) {
       // Not the peer's fault, so it is told to try again rather than left without an answer (EG-07).
       this.#say(peer, put.id, { type: 'nack', reason: 'busy' });
-      this.owner.behind();
+      this.owner.behind(peer);
       throw error;
     }
     this.#answer(peer, put.id, outcome);
@@ -216,10 +216,11 @@ export class Gossip {
         this.#say(peer, id, { type: 'nack', reason: verdict.reason });
         if (verdict.strike) this.#strike(peer);
         // What is not wrong but came too late, too early or in want of room, the peer's graph still has.
-        if (verdict.reason !== 'invalid') this.owner.behind();
+        if (verdict.reason !== 'invalid') this.owner.behind(peer);
         return;
       case 'missing':
-        this.owner.behind();
+        this.#count(peer);
+        this.owner.behind(peer);
         return this.#say(peer, id, { type: 'nack', reason: 'busy' });
       case 'silent':
         return this.#onFlood(peer);
@@ -234,7 +235,7 @@ export class Gossip {
   #onFlood(peer: RelayPeer): void {
     this.#count(peer);
     if (this.#policingOf(peer).events.length >= floodsMax * limits.floodEventsMax) this.owner.drop(peer);
-    else this.owner.behind();
+    else this.owner.behind(peer);
   }
 
   #say(peer: RelayPeer, id: EventId, result: PutResult): void {

@@ -3,7 +3,9 @@ import type { Bytes, EventId } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { closeCodes } from '../../src/core/link/session';
 import { put } from '../../src/core/transaction';
+import { commands } from '../../src/core/wire/commands';
 import { encodeEvent, eventId, makeEvent } from '../../src/core/wire/event';
+import { decodeFrame } from '../../src/core/wire/frame';
 import { encodePrivmsg } from '../../src/core/wire/privmsg';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import { featuresOf } from '../../src/core/wire/version';
@@ -179,6 +181,44 @@ describe('resuming', () => {
     relay.holds = lines(7);
     await world.clock.pass(limits.resyncMs);
     expect(await shown(world)).toEqual(logicals(7));
+  });
+});
+
+describe('a relay that never stops', () => {
+  test('with events on parents nobody has, it is asked itself, and makes us no burden to the others', async () => {
+    const world = await EngineWorld.with(0);
+    const [bad, good] = [world.relay(0), world.relay(1)];
+    await world.start();
+    await world.clock.pass(minute);
+    const asked = world.relays.map((relay) => relay.tipsAsked.length);
+    const [byBad, byGood] = [bad.link, good.link];
+    for (let nth = 0; nth < 120; nth++) {
+      const gap = makeEvent(BigInt(t0 + nth), ['ab'.repeat(32)], 7n, new Uint8Array([nth + 1]));
+      bad.put(encodeEvent(gap));
+      await world.clock.pass(5_000);
+    }
+    const more = world.relays.map((relay, at) => relay.tipsAsked.length - (asked[at] ?? 0));
+    expect(more[0]).toBeGreaterThan(24);
+    expect(more[1]).toBe(0);
+    expect([bad.link, good.link]).toEqual([byBad, byGood]);
+    // Beyond its allowance it is not even looked at.
+    await world.clock.pass(2 * minute);
+    let answers = 0;
+    world.links.onSend = (to, bytes) => {
+      const { command: name } = decodeFrame(holdfast.magic, bytes);
+      if (to === bad.url && name === commands.eventPutStatus) answers += 1;
+    };
+    for (let nth = 0; nth < limits.floodEventsMax + 100; nth++) {
+      const gap = makeEvent(BigInt(t0 + nth), ['cd'.repeat(32)], 7n, new Uint8Array([1]));
+      bad.put(encodeEvent(gap));
+      await idle();
+    }
+    expect(answers).toBe(limits.floodEventsMax);
+    good.holds = lines(3);
+    good.put(good.holds[2] ?? new Uint8Array(0));
+    await idle();
+    await world.clock.pass(1_000);
+    expect(await shown(world)).toEqual(logicals(3));
   });
 });
 
