@@ -113,6 +113,8 @@ export const limits = {
   slotEventsMax: 1_048_576,
   /** Events forgotten in one transaction: each may be as large as a content may be. */
   pruneEventsMax: 64,
+  /** Ancestors of one live event that are fetched at once. */
+  parentFetchEventsMax: 10_000,
   /** What peers have is asked for again this often, though every newest tip is known. */
   resyncMs: 15 * minute,
   /** Events looked at in one transaction when headers are listed. */

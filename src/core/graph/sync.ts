@@ -85,13 +85,15 @@ export interface SyncState {
   readonly stage: 'tips' | 'headers' | 'goal';
   /** What the peer named as its newest, so far as we lack it; it ends the sync. */
   readonly goal: readonly EventId[];
-  /** What the goal is known to stand on, itself among it. */
+  /** Of a fetch: what its goal is known to stand on, itself among it. */
   readonly under: ReadonlySet<EventId>;
   /** Headers of the last answer, until it is known which of their bodies we lack. */
   readonly offered: readonly Tip[];
   /** Bodies still to be had, parents first. */
   readonly wanted: readonly EventId[];
   readonly inserted: number;
+  /** A peer could invent ancestors without end: a fetch takes so many and leaves the rest to the sync of the slot. */
+  readonly insertedMax: number;
   /** Events inserted since the last question for headers: without any, asking again brings nothing new. */
   readonly progress: number;
 }
@@ -106,6 +108,7 @@ export function beginSync(profile: NetworkProfile, slot: Slot, bounds: SyncBound
     stage: 'tips',
     goal: [],
     under: new Set(),
+    insertedMax: Number.POSITIVE_INFINITY,
     offered: [],
     wanted: [],
     inserted: 0,
@@ -124,6 +127,7 @@ export function beginFetch(
     ...beginSync(profile, slot, bounds),
     goal,
     under: new Set(goal),
+    insertedMax: limits.parentFetchEventsMax,
     output: { want: 'own-tips', slot },
   };
 }
@@ -171,7 +175,6 @@ function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
   return {
     ...state,
     goal: ids,
-    under: new Set([...state.under, ...ids]),
     output: { want: 'own-tips', slot: state.slot },
   };
 }
@@ -230,6 +233,7 @@ function onInserted(state: SyncState, outcome: TakenIn): SyncState {
   const [breach] = outcome.broken;
   if (breach !== undefined) return broken(next, breach, outcome.invalid);
   if (outcome.full) return end(next, 'full');
+  if (next.inserted >= state.insertedMax) return end(next, 'incomplete');
   if (next.wanted.length > 0) return wantEvents(next);
   return wantLacking(next, 'goal', next.goal);
 }

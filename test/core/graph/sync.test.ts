@@ -11,11 +11,12 @@ import {
   type SyncState,
   stepSync,
 } from '../../../src/core/graph/sync';
+import { limits } from '../../../src/core/limits';
 import { rows } from '../../../src/core/transaction';
 import { decodeEvent, encodeEvent, eventId, type Header } from '../../../src/core/wire/event';
 import { genesisOf, holdfast } from '../../../src/core/wire/profile';
 import { type Drawing, drawn } from '../../fixtures/draw-graph';
-import { GraphWorld, make, noBlob, slot } from '../../fixtures/graph-world';
+import { GraphWorld, type Made, make, noBlob, one, slot } from '../../fixtures/graph-world';
 
 /** What a peer answers; by default the truth about its graph. */
 type Peer = (output: SyncState['output']) => SyncInput | undefined;
@@ -27,8 +28,12 @@ function honest(world: GraphWorld, bytesMax = 1e6): Peer {
         return { got: 'peer-tips', tips: world.ask(() => tipsOf(world.place, slot)) };
       case 'headers': {
         const ids = output.tips.map((tip) => tip.id);
-        const outcome = world.ask(() => headersAfter(world.place, slot, ids));
-        return { got: 'headers', headers: outcome.done ? outcome.headers : [] };
+        let outcome = world.ask(() => headersAfter(world.place, slot, ids));
+        while (!outcome.done) {
+          const { walk } = outcome;
+          outcome = world.ask(() => headersAfter(world.place, slot, ids, walk));
+        }
+        return { got: 'headers', headers: outcome.headers };
       }
       case 'events': {
         const wanted = { ids: output.ids, eventsMax: 128, bytesMax };
@@ -224,6 +229,29 @@ describe('[EG-06] [EG-07] what a live event stands on is given, and is broken', 
   test('beside what it stands on: nothing is proven against it', () => {
     const { peer } = lying('d', (header) => ({ ...header, layer: header.layer + 1n }));
     expect(fetch(peer)).toMatchObject({ end: 'broken', inVain: false });
+  });
+
+  test('[EG-08] (HX-11) without end: a bounded number of ancestors is taken, and the next fetch goes on from there', () => {
+    const most = limits.parentFetchEventsMax;
+    const theirs = new GraphWorld();
+    const chain: Made[] = [];
+    for (let at = 0; at < most + 300; at++) {
+      const parent = chain.at(-1)?.id ?? genesisOf(holdfast, slot).id;
+      chain.push(one(slot + at, [parent], at + 1, 'x'));
+    }
+    for (let from = 0; from < chain.length; from += 600) {
+      const events = chain.slice(from, from + 600).map(({ bytes }) => ({ event: bytes, blob: noBlob }));
+      theirs.run(() => insertFetched(theirs.place, { slot, events, now: slot + 90_000, room: 1e9 }));
+    }
+    const ours = new GraphWorld();
+    const goal = [chain.at(-1)?.id ?? ''];
+    const truth = honest(theirs);
+    const again = () => settle(ours, beginFetch(holdfast, slot, { batchEventsMax: 128 }, goal), truth).result;
+    const first = again();
+    expect(first.end).toBe('incomplete');
+    expect(first.inserted).toBeGreaterThanOrEqual(most);
+    expect(first.inserted).toBeLessThan(most + 128);
+    expect(again()).toEqual({ end: 'complete', inserted: chain.length - first.inserted });
   });
 
   test('an altered body: another peer may have the right one', () => {
