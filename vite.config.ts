@@ -3,7 +3,15 @@ import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import preact from '@preact/preset-vite';
-import { build, defineConfig, type Plugin, type Rolldown, type UserConfig } from 'vite';
+import { minify } from 'terser';
+import {
+  build,
+  defineConfig,
+  type EnvironmentOptions,
+  type Plugin,
+  type Rolldown,
+  type UserConfig,
+} from 'vite';
 import { injectManifest } from 'workbox-build';
 import packageFile from './package.json' with { type: 'json' };
 import { appHeaders } from './src/headers.mjs';
@@ -52,21 +60,62 @@ async function buildId(): Promise<string> {
   return `${packageFile.version}-${hash.digest('hex').slice(0, 10)}`;
 }
 
-/** The service worker is one classic script without imports: shared chunks would make it fail. */
-const swOptions: Rolldown.RolldownOptions = {
-  input: { sw: 'sw/sw.ts' },
-  output: {
-    format: 'iife',
-    entryFileNames: 'sw.js',
-    codeSplitting: false,
-    postBanner: `/* Files are kept with these headers: ${headers.replaceAll('*/', '*\\/')} */`,
-  },
-};
+/**
+ * Scripts of the workers: where each starts, and its path. Store and engine share much of their code, so both are in
+ * one, which sw.js imports and the shared worker runs. Its folder is its own: a worker's answer carries headers that
+ * count. It is named by the build, so that the page and sw.js know its name.
+ */
+function workerScripts(id: string): { readonly workers: WorkerScript; readonly sw: WorkerScript } {
+  return {
+    workers: { input: 'sw/workers.ts', file: `workers/holdfast-${id}.js` },
+    sw: { input: 'sw/sw.ts', file: 'sw.js' },
+  };
+}
 
-function swDefines(id: string): Record<string, string> {
+interface WorkerScript {
+  readonly input: string;
+  readonly file: string;
+}
+
+/** A classic script without imports: shared chunks would make a service worker fail. */
+function classicScript({ input, file }: WorkerScript): Rolldown.RolldownOptions {
+  return {
+    input,
+    // What the entry exports is a property of the global of this name.
+    preserveEntrySignatures: 'strict',
+    output: { format: 'iife', name: 'holdfast', entryFileNames: file, codeSplitting: false },
+  };
+}
+
+function defines(id: string): Record<string, string> {
   return {
     __BUILD__: JSON.stringify(id),
+    __WORKERS__: JSON.stringify(`/${workerScripts(id).workers.file}`),
     __WORKBOX__: JSON.stringify(`/${workboxFolder}/`),
+  };
+}
+
+/**
+ * Puts constants that stand in objects, and functions called once, where they are used: vite's own minifier, which goes
+ * over the result, leaves them.
+ */
+function foldConstants(): Plugin {
+  return {
+    name: 'holdfast:fold-constants',
+    apply: 'build',
+    applyToEnvironment: ({ config }) => config.consumer === 'client',
+    async renderChunk(code, _chunk, { format }) {
+      const module = format === 'es';
+      const folded = await minify(code, {
+        ecma: 2022,
+        module,
+        compress: { passes: 2 },
+        mangle: false,
+        format: { comments: /[@#]__PURE__/ },
+        sourceMap: { asObject: true },
+      });
+      return { code: folded.code ?? code, map: folded.map as Rolldown.SourceMapInput };
+    },
   };
 }
 
@@ -119,16 +168,17 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** Answers /sw.js and the workbox files in development at the addresses they have in a build. */
-function serveWorker(id: string): Plugin {
-  let made: Rolldown.OutputChunk | undefined;
-  const make = async (): Promise<Rolldown.OutputChunk> => {
+/** Answers the workers' scripts and the workbox files in development at the addresses they have in a build. */
+function serveWorkers(id: string): Plugin {
+  const scripts = Object.values(workerScripts(id));
+  const made = new Map<string, Rolldown.OutputChunk>();
+  const make = async (script: WorkerScript): Promise<Rolldown.OutputChunk> => {
     const result = await build({
       configFile: false,
       root,
       logLevel: 'warn',
       define: {
-        ...swDefines(id),
+        ...defines(id),
         'self.__WB_MANIFEST': '[]',
         'process.env.NODE_ENV': '"development"',
       },
@@ -136,25 +186,31 @@ function serveWorker(id: string): Plugin {
         write: false,
         minify: false,
         copyPublicDir: false,
-        rolldownOptions: swOptions,
+        rolldownOptions: classicScript(script),
       },
     });
     return (result as Rolldown.RolldownOutput).output[0];
   };
+  const textOf = async (path: string): Promise<string | undefined> => {
+    const part = workboxFiles.find((file) => path === `/${workboxFolder}/${file.to}`);
+    if (part) return readFile(part.from, 'utf8');
+    const script = scripts.find(({ file }) => path === `/${file}`);
+    if (!script) return undefined;
+    const chunk = made.get(path) ?? (await make(script));
+    made.set(path, chunk);
+    return chunk.code;
+  };
   return {
-    name: 'holdfast:serve-worker',
+    name: 'holdfast:serve-workers',
     apply: 'serve',
     configureServer(server) {
-      server.watcher.on('change', (path) => {
-        if (made?.moduleIds.includes(path)) made = undefined;
+      server.watcher.on('change', (changed) => {
+        for (const [path, { moduleIds }] of made) if (moduleIds.includes(changed)) made.delete(path);
       });
       server.middlewares.use(async (request, response, next) => {
-        const path = request.url?.split('?')[0] ?? '';
-        const part = workboxFiles.find((file) => path === `/${workboxFolder}/${file.to}`);
-        if (path !== '/sw.js' && !part) return next();
         try {
-          made ??= await make();
-          const text = part ? await readFile(part.from, 'utf8') : made.code;
+          const text = await textOf(request.url?.split('?')[0] ?? '');
+          if (text === undefined) return next();
           response.setHeader('content-type', 'text/javascript');
           response.setHeader('cache-control', 'no-cache');
           response.end(text);
@@ -166,8 +222,22 @@ function serveWorker(id: string): Plugin {
   };
 }
 
-/** Page and shared worker, service worker, list of files, programs for Node: all by one `vite build`. */
+function workerEnvironment(script: WorkerScript): EnvironmentOptions {
+  return {
+    consumer: 'client',
+    build: {
+      outDir: app,
+      emptyOutDir: false,
+      copyPublicDir: false,
+      sourcemap: true,
+      rolldownOptions: classicScript(script),
+    },
+  };
+}
+
+/** Page, workers, list of files, programs for Node: all by one `vite build`. */
 function buildEverything(id: string): Plugin {
+  const scripts = workerScripts(id);
   const input = Object.fromEntries(
     Object.entries(programs).filter(([, file]) => existsSync(join(root, file))),
   );
@@ -177,17 +247,8 @@ function buildEverything(id: string): Plugin {
     config: (): UserConfig => ({
       environments: {
         client: { build: { outDir: app, emptyOutDir: true } },
-        sw: {
-          consumer: 'client',
-          define: swDefines(id),
-          build: {
-            outDir: app,
-            emptyOutDir: false,
-            copyPublicDir: false,
-            sourcemap: true,
-            rolldownOptions: swOptions,
-          },
-        },
+        workers: workerEnvironment(scripts.workers),
+        sw: workerEnvironment(scripts.sw),
         node: {
           consumer: 'server',
           resolve: { noExternal: true, external: nodeOwn },
@@ -207,10 +268,9 @@ function buildEverything(id: string): Plugin {
       },
       builder: {
         async buildApp(builder) {
-          const { client, sw, node } = builder.environments;
+          const { client, workers, sw, node } = builder.environments;
           if (node && Object.keys(input).length > 0) await builder.build(node);
-          if (client) await builder.build(client);
-          if (sw) await builder.build(sw);
+          for (const part of [client, workers, sw]) if (part) await builder.build(part);
           await copyWorkbox();
           await injectPrecache();
         },
@@ -223,21 +283,16 @@ export default defineConfig(async () => {
   const id = await buildId();
   return {
     root,
-    plugins: [preact(), buildEverything(id), serveWorker(id)],
-    define: { __BUILD__: JSON.stringify(id) },
+    plugins: [preact(), foldConstants(), buildEverything(id), serveWorkers(id)],
+    define: defines(id),
     // The package's own entry is made for browsers of ten years ago.
     resolve: { alias: { 'workbox-window': 'workbox-window/build/workbox-window.prod.mjs' } },
     build: {
       target: 'es2022',
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-    },
-    worker: {
-      format: 'es',
-      // A folder of their own: unlike page scripts, a worker's answer carries headers that count.
-      rolldownOptions: {
-        output: { entryFileNames: 'workers/[name]-[hash].js' },
-      },
+      // Folding takes most of the time, as it should.
+      rolldownOptions: { checks: { bundlerTimings: false } },
     },
     server: { host: '127.0.0.1', port: 4180, strictPort: true },
   } satisfies UserConfig;

@@ -3,18 +3,24 @@ import { limits } from '../src/core/limits';
 import { type CallAnswer, decodeBody, encodeBody } from '../src/core/wire/call';
 import { type DoorMessage, doorHeader, fetchDoorPath, type LaneAnswer } from '../src/store/doors/names';
 import { scope } from './scope';
-import type { Served, Server } from './server';
+import type { Server } from './server';
 
-/** Serves a call that a page posted, or opens a lane for it. True when the message was meant for the store. */
+/** Serves calls that a page posted, or opens a lane for them. True when the message was meant for the store. */
 export function onStoreMessage(server: Server, event: ExtendableMessageEvent): boolean {
   const [port] = event.ports;
   const message = event.data as DoorMessage | null;
   if (port === undefined || typeof message !== 'object' || message === null) return false;
-  if (message.holdfast !== 'call' && message.holdfast !== 'lane') return false;
+  if (message.holdfast !== 'calls' && message.holdfast !== 'lane') return false;
   if (!isOurs(event.source)) return true;
   if (message.holdfast === 'lane') openLane(server, port);
-  else event.waitUntil(reply(server.serve(message.request), (answer) => port.postMessage(answer)));
+  else if (isBatch(message.requests)) {
+    event.waitUntil(Promise.all(message.requests.map((request) => serveOn(server, port, request))));
+  }
   return true;
+}
+
+function isBatch(requests: unknown): requests is readonly unknown[] {
+  return Array.isArray(requests) && requests.length <= limits.callsPerMessageMax;
 }
 
 /** Only pages and workers under our scope may ask. */
@@ -24,15 +30,16 @@ function isOurs(source: Client | ServiceWorker | MessagePort | null): boolean {
 
 /** A lane does not keep this worker alive and dies with it silently: its owner watches the instance lock. */
 function openLane(server: Server, port: MessagePort): void {
-  port.onmessage = ({ data }: MessageEvent<unknown>) => {
-    const call = typeof data === 'object' && data !== null && 'call' in data ? data.call : undefined;
-    if (typeof call !== 'string') return;
-    void reply(server.serve(data), (answer) => port.postMessage({ call, answer } satisfies LaneAnswer));
-  };
+  port.onmessage = ({ data }: MessageEvent<unknown>) => void serveOn(server, port, data);
 }
 
-async function reply(served: Served, post: (answer: unknown) => void): Promise<void> {
-  post(await served.answer);
+/** Answers on a port that calls share; resolves when the store is through. What names no call cannot be answered. */
+async function serveOn(server: Server, port: MessagePort, request: unknown): Promise<void> {
+  const call =
+    typeof request === 'object' && request !== null && 'call' in request ? request.call : undefined;
+  if (typeof call !== 'string') return;
+  const served = server.serve(request);
+  port.postMessage({ call, answer: await served.answer } satisfies LaneAnswer);
   await served.settled;
 }
 

@@ -1,7 +1,14 @@
 /** Put in by the build (vite.config.ts). */
 declare const __BUILD__: string;
+/** Address of the script of both workers. */
+declare const __WORKERS__: string;
 /** Folder of the workbox files, with its slashes. */
 declare const __WORKBOX__: string;
+
+/** What the workers' script leaves in this realm (workers.ts). */
+declare const holdfast: {
+  readonly serveStore: typeof import('./store').serveStore;
+};
 
 /** Loaded by importScripts from our own origin. */
 declare const workbox: {

@@ -3,7 +3,7 @@ import type { Effect } from './effects';
 import { encodeKey, encodeRange } from './key-order';
 import { limits } from './limits';
 import { Overlay } from './overlay';
-import type { Answers, Change, Decision, Question, Script, Step } from './transaction';
+import type { Answers, Change, Decision, Early, Question, Script, Step } from './transaction';
 
 /** One waiting script: its name for traces, and how to start it (again) from the beginning. */
 export interface Job {
@@ -26,8 +26,14 @@ export interface BatchResult {
   readonly changes: readonly Change[];
 }
 
+/** Questions for the database, and what there is to do while the answers are on their way. */
+export interface Asked {
+  readonly questions: readonly Question[];
+  readonly early: readonly Early<unknown>[];
+}
+
 /** A batch: yields questions for the database, takes its rows, and ends with what to write. */
-export type Batch = Generator<readonly Question[], BatchResult, Answers>;
+export type Batch = Generator<Asked, BatchResult, Answers>;
 
 /**
  * Runs waiting scripts in order as one transaction (group commit, formats.md 2.4 and 2.5). The first questions of all
@@ -39,7 +45,13 @@ export function* runBatch(jobs: readonly Job[]): Batch {
   const memory = new Memory();
   const shared = new Overlay();
   const begun = jobs.map(begin);
-  yield* memory.fetch(begun.flatMap((one) => (one.error === undefined ? firstQuestions(one.step) : [])));
+  const first = begun.flatMap((one) =>
+    one.step?.done === false && one.step.value.step === 'ask' ? [one.step.value] : [],
+  );
+  yield* memory.fetch(
+    first.flatMap(({ questions }) => questions),
+    first.flatMap(({ early }) => early ?? []),
+  );
   const results: JobResult[] = [];
   for (const one of begun) {
     results.push(
@@ -64,15 +76,7 @@ function begin(job: Job): Begun {
   }
 }
 
-function firstQuestions(step: Begun['step']): readonly Question[] {
-  return step !== undefined && !step.done && step.value.step === 'ask' ? step.value.questions : [];
-}
-
-function* finish(
-  one: Begun,
-  shared: Overlay,
-  memory: Memory,
-): Generator<readonly Question[], JobResult, Answers> {
+function* finish(one: Begun, shared: Overlay, memory: Memory): Generator<Asked, JobResult, Answers> {
   const own = new Overlay(shared);
   const effects: Effect[] = [];
   let rowsSeen = 0;
@@ -104,7 +108,10 @@ function* finish(
 class Memory {
   readonly #answers = new Map<string, { readonly rows: readonly unknown[]; readonly limit: number }>();
 
-  *fetch(questions: readonly Question[]): Generator<readonly Question[], void, Answers> {
+  *fetch(
+    questions: readonly Question[],
+    early: readonly Early<unknown>[] = [],
+  ): Generator<Asked, void, Answers> {
     const open = new Map<string, Question>();
     for (const question of questions) {
       const name = nameOf(question);
@@ -112,7 +119,7 @@ class Memory {
     }
     if (open.size === 0) return;
     const asked = [...open];
-    const found = yield asked.map(([, question]) => question);
+    const found = yield { questions: asked.map(([, question]) => question), early };
     asked.forEach(([name, question], at) => {
       this.#answers.set(name, {
         rows: found[at] ?? [],
@@ -121,10 +128,7 @@ class Memory {
     });
   }
 
-  *answer(
-    questions: readonly Question[],
-    overlay: Overlay,
-  ): Generator<readonly Question[], Answers, Answers> {
+  *answer(questions: readonly Question[], overlay: Overlay): Generator<Asked, Answers, Answers> {
     yield* this.fetch(questions);
     const merged = questions.map((question) => this.#merge(question, overlay));
     const short = questions.filter((_, at) => merged[at] === undefined);
@@ -155,16 +159,13 @@ function widen(open: Map<string, Question>, name: string, question: Question): v
 }
 
 function wider(question: Question, overlay: Overlay): Question {
-  return question.ask === 'get'
-    ? question
-    : {
-        ...question,
-        limit: question.limit + overlay.touched(question.table) + 1,
-      };
+  return question.ask === 'rows'
+    ? { ...question, limit: question.limit + overlay.touched(question.table) + 1 }
+    : question;
 }
 
 function limitOf(question: Question): number {
-  return question.ask === 'get' ? 1 : question.limit;
+  return question.ask === 'rows' ? question.limit : 1;
 }
 
 const names = new WeakMap<Question, string>();
@@ -177,7 +178,7 @@ function nameOf(question: Question): string {
 }
 
 function newNameOf(question: Question): string {
-  if (question.ask === 'get') return `${question.table}=${encodeKey(question.key)}`;
+  if (question.ask !== 'rows') return `${question.table}${question.ask}${encodeKey(question.key)}`;
   const { lower, upper } = encodeRange(question.range);
   const order = question.range.reverse === true ? '-' : '+';
   return `${question.table}.${question.index ?? ''}${order}${lower.length}:${lower}${upper}`;

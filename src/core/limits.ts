@@ -137,9 +137,12 @@ export const limits = {
   callNameMax: 64,
   callDepthMax: 16,
   callsPerFetchMax: 64,
+  callsPerMessageMax: 64,
   batchScriptsMax: 64,
   batchChangeBytesMax: 512_000,
   scriptRowsMax: 4_096,
+  /** Rows a store remembers to be there, where they are never removed. */
+  standingKeysMax: 4_096,
   callBytesMax: 8_388_608,
   /** Pages of rows handed to the screen. */
   pageRowsMax: 200,

@@ -49,7 +49,7 @@ export class Overlay {
    */
   merge(question: Question, found: readonly unknown[], limit: number): readonly unknown[] | undefined {
     const written = this.written(question.table);
-    if (question.ask === 'get') {
+    if (question.ask !== 'rows') {
       const own = written.get(encodeKey(question.key));
       if (own === undefined) return found;
       return own.row === undefined ? [] : [own.row];

@@ -27,6 +27,9 @@ export const tables = {
   },
 } as const satisfies Record<string, TableSpec>;
 
+/** Tables whose rows, once stored, are never removed: a store may remember that one is there. */
+export type StandingTable = 'conversations';
+
 /** Primary key and indexes of one table, each a list of property names. */
 export interface TableSpec {
   readonly key: readonly string[];

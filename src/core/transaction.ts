@@ -1,6 +1,6 @@
 import type { Effect } from './effects';
 import type { Bytes } from './ids';
-import type { Rows, TableName } from './tables';
+import type { Rows, StandingTable, TableName } from './tables';
 
 /** One part of a key. Numbers sort before texts, texts before bytes, as in IndexedDB. */
 export type KeyPart = number | string | Bytes;
@@ -19,6 +19,8 @@ export interface Range {
 /** What a script may ask of the store. */
 export type Question =
   | { readonly ask: 'get'; readonly table: TableName; readonly key: Key }
+  /** Whether there is a row: any one answer, or none. */
+  | { readonly ask: 'has'; readonly table: StandingTable; readonly key: Key }
   | {
       readonly ask: 'rows';
       readonly table: TableName;
@@ -32,7 +34,7 @@ export type Change =
   | {
       readonly [T in TableName]: { readonly put: T; readonly row: Rows[T] };
     }[TableName]
-  | { readonly remove: TableName; readonly key: Key };
+  | { readonly remove: Exclude<TableName, StandingTable>; readonly key: Key };
 
 /** What a script decided. Nothing of it exists before the store has committed it. */
 export interface Decision<O> {
@@ -43,12 +45,29 @@ export interface Decision<O> {
 
 /** A step of a script: questions to answer together, or the result of a part to take into the overlay. */
 export type Step =
-  | { readonly step: 'ask'; readonly questions: readonly Question[] }
+  | {
+      readonly step: 'ask';
+      readonly questions: readonly Question[];
+      /** What the script computes without the answers, for a store that has to wait for them. */
+      readonly early?: Early<unknown>;
+    }
   | {
       readonly step: 'apply';
       readonly changes: readonly Change[];
       readonly effects: readonly Effect[];
     };
+
+/** A value that a script computes from its arguments alone: while it waits for answers, or when it is first asked for. */
+export class Early<T> {
+  #made: { readonly value: T } | undefined;
+
+  constructor(private readonly make: () => T) {}
+
+  get value(): T {
+    this.#made ??= { value: this.make() };
+    return this.#made.value;
+  }
+}
 
 /** Rows found, one list a question; a `get` gives none or one. */
 export type Answers = readonly (readonly unknown[])[];
@@ -78,7 +97,7 @@ export function put<T extends TableName>(table: T, row: Rows[T]): Change {
 }
 
 /** The change that removes the row of `key`, if there is one. */
-export function remove(table: TableName, key: Key): Change {
+export function remove(table: Exclude<TableName, StandingTable>, key: Key): Change {
   return { remove: table, key };
 }
 
@@ -89,6 +108,12 @@ export function* get<T extends TableName>(table: T, key: Key): Ask<Rows[T] | und
     questions: [{ ask: 'get', table, key }],
   };
   return found?.[0] as Rows[T] | undefined;
+}
+
+/** Asks whether there is a row of a primary key, where the row itself is of no matter. */
+export function* has(table: StandingTable, key: Key): Ask<boolean> {
+  const [found] = yield { step: 'ask', questions: [{ ask: 'has', table, key }] };
+  return (found?.length ?? 0) > 0;
 }
 
 /** Asks for at most `limit` rows of a range, in key order. */
@@ -116,16 +141,20 @@ export function* first<T extends TableName>(
   return row;
 }
 
-/** Runs independent pieces side by side: their questions are asked together, round by round. */
+/**
+ * Runs independent pieces side by side: their questions are asked together, round by round; `early` is computed while
+ * the first answers are on their way, where the store has to wait for them.
+ */
 export function* all<const P extends readonly Ask<unknown>[]>(
   pieces: P,
+  early?: Early<unknown>,
 ): Ask<{ readonly [I in keyof P]: P[I] extends Ask<infer T> ? T : never }> {
   const running = pieces.map((piece) => ({ piece, next: piece.next() }));
   for (;;) {
     const open = running.filter((one) => !one.next.done);
     if (open.length === 0) break;
     const questions = open.map((one) => questionsOf(one.next.value as Step));
-    const answers = yield { step: 'ask', questions: questions.flat() };
+    const answers = yield { step: 'ask', questions: questions.flat(), ...(early && { early }) };
     let at = 0;
     open.forEach((one, nth) => {
       const count = questions[nth]?.length ?? 0;

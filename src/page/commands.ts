@@ -117,6 +117,7 @@ async function send(
       body: channel.secret === undefined ? body : { ...body, secret: channel.secret },
       now: Date.now(),
       nonce: caller.randomBytes(nonceBytes),
+      takesDraft: true,
     });
     parts.model.look();
     switch (outcome.kind) {

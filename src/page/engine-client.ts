@@ -2,7 +2,6 @@ import { type Remote, releaseProxy, transfer, wrap } from 'comlink';
 import { toHex } from '../core/ids';
 import type { EngineStatus } from '../engine/status';
 import { type EngineApi, hostLock, type TabHello, tabLock } from '../worker/contract';
-import engineUrl from '../worker/engine-worker?sharedworker&url';
 import { Carrier } from './carrier';
 import { caller, type StoreClient } from './store-client';
 import { policy } from './trusted';
@@ -67,7 +66,10 @@ export class EngineClient {
     if (this.#life !== undefined) return;
     const tab = toHex(caller.randomBytes(16));
     const { port1, port2 } = new MessageChannel();
-    const worker = new SharedWorker(policy.createScriptURL(engineUrl), { type: 'module', name: workerName });
+    const worker = new SharedWorker(policy.createScriptURL(__WORKERS__), {
+      type: 'module',
+      name: workerName,
+    });
     const api = wrap<EngineApi>(worker.port);
     const carrier = new Carrier({
       port: port1,

@@ -19,11 +19,11 @@ function call(name: string, args: object, id?: string): Promise<Answer> {
     .replaceAll('=', '');
   const { port1, port2 } = new MessageChannel();
   const answered = new Promise<Answer>((settle) => {
-    port1.onmessage = ({ data }) => settle({ err: data.err, outcome: data.outcome });
+    port1.onmessage = ({ data }) => settle({ err: data.answer.err, outcome: data.answer.outcome });
   });
   const full = name === 'enqueue' ? { ...args, now: Date.now(), nonce: bytes(12) } : args;
   const request = { v: 1, build: 'test', call: id ?? made, name, args: full };
-  navigator.serviceWorker.controller?.postMessage({ holdfast: 'call', request }, [port2]);
+  navigator.serviceWorker.controller?.postMessage({ holdfast: 'calls', requests: [request] }, [port2]);
   return answered;
 }
 

@@ -72,7 +72,8 @@ describe('the app at run time', () => {
     relay = await Relay.start();
     app = await appFor([relay.url], (folder) => {
       tellTale(folder);
-      sources = JSON.parse(readFileSync(join(folder, 'sw.js.map'), 'utf8')).sources;
+      const map = readdirSync(join(folder, 'workers')).find((name) => name.endsWith('.js.map')) ?? '';
+      sources = JSON.parse(readFileSync(join(folder, 'workers', map), 'utf8')).sources;
     });
     browser = await Browser.launch();
     tab = await browser.openTab('data:text/html,');
@@ -115,11 +116,7 @@ describe('the app at run time', () => {
     });
     expect(kept.names).toHaveLength(1);
     expect(kept.urls.filter((url) => url.startsWith('/index.html?__WB_REVISION__='))).toHaveLength(1);
-    for (const part of [
-      /^\/assets\/index-.*\.js/,
-      /^\/assets\/.*\.css/,
-      /^\/workers\/engine-worker-.*\.js/,
-    ]) {
+    for (const part of [/^\/assets\/index-.*\.js/, /^\/assets\/.*\.css/, /^\/workers\/holdfast-.*\.js/]) {
       expect(
         kept.urls.filter((url) => part.test(url)),
         String(part),
@@ -140,7 +137,7 @@ describe('the app at run time', () => {
   test('[CD-01] [CD-03] the page speaks Comlink with the engine in a SharedWorker', async () => {
     const engines = (await browser.targets()).filter(({ type }) => type === 'shared_worker');
     expect(engines.map(({ url }) => new URL(url).pathname)).toEqual([
-      expect.stringMatching(/^\/workers\/engine-worker-[\w-]+\.js$/),
+      expect.stringMatching(/^\/workers\/holdfast-[\w.-]+\.js$/),
     ]);
     const spoken = await tab.evaluate(() => (globalThis as unknown as { spoken: Spoken[] }).spoken);
     const attach = spoken.find(({ type, path }) => type === 'APPLY' && path?.join('.') === 'attach');

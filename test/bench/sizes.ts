@@ -56,5 +56,5 @@ export function sizeRows(app: string): Row[] {
 
 function whenLoaded(path: string): string {
   if (path === 'sw.js' || path.startsWith('workbox-')) return 'service worker';
-  return path.startsWith('workers/') ? 'shared worker' : 'lazily';
+  return path.startsWith('workers/') ? 'service worker and shared worker' : 'lazily';
 }

@@ -24,7 +24,8 @@ class Model {
   }
 
   answer(question: Question): readonly Row[] {
-    if (question.ask === 'get') return this.rows.filter((row) => compareKeys(keyOf(row), question.key) === 0);
+    if (question.ask !== 'rows')
+      return this.rows.filter((row) => compareKeys(keyOf(row), question.key) === 0);
     const { prefix, from, to, reverse } = question.range;
     const path = question.index === 'lane' ? tables.messages.indexes.lane : tables.messages.key;
     const found = this.rows.flatMap((row) => {

@@ -145,6 +145,22 @@ function orderOfKeys(begin: Begin): void {
     expect(found.map(order)).toEqual(parts.map((_, at) => [at]));
   });
 
+  test('whether a row is there is told before and after it is, and of its own key only', async () => {
+    const store = await begin();
+    const has = (conversation: string): Question => ({
+      ask: 'has',
+      table: 'conversations',
+      key: [account, conversation],
+    });
+    const ask = async () => (await store.look(has('one'), has('two'))).map((found) => found.length);
+    expect(await ask()).toEqual([0, 0]);
+    await store.write(put('conversations', { account, conversation: 'one' } as never));
+    expect(await ask()).toEqual([1, 0]);
+    await store.write(put('conversations', { account, conversation: 'two' } as never));
+    expect(await ask()).toEqual([1, 1]);
+    expect(await ask()).toEqual([1, 1]);
+  });
+
   test('minus zero is zero', async () => {
     const store = await begin();
     await store.write(message(-0, { at: 1 }), message(0, { at: 2 }));

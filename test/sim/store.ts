@@ -1,7 +1,7 @@
 import { type Job, type JobResult, weightOf } from '../../src/core/batch';
 import { StoreError, type StoreErrorKind } from '../../src/core/errors';
 import { keyOf } from '../../src/core/key-order';
-import { type Change, remove } from '../../src/core/transaction';
+import type { Change } from '../../src/core/transaction';
 import type { Keys } from '../../src/core/transactions/keys';
 import type { Args, Outcome, ReadName, Scripts, WriteName } from '../../src/core/transactions/registry';
 import type { Committed } from '../../src/engine/ports';
@@ -26,7 +26,8 @@ function undoOf(rows: MemoryTables, change: Change): Change {
   const [table, key] =
     'put' in change ? [change.put, keyOf(change.put, change.row)] : [change.remove, change.key];
   const [found] = rows.answer([{ ask: 'get', table, key }])[0] ?? [];
-  return found === undefined ? remove(table, key) : ({ put: table, row: found } as Change);
+  // Whatever the table: it is the commit that never happened, not a removal.
+  return (found === undefined ? { remove: table, key } : { put: table, row: found }) as Change;
 }
 
 interface Call {

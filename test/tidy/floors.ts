@@ -26,6 +26,8 @@ const rooms: readonly Room[] = [
   ...['browser', 'node'].map((name) => ({ folder: `src/net/${name}`, floor: 3 })),
   { folder: 'src/worker', floor: 4 },
   { folder: 'src/relay', floor: 4 },
+  // Both workers' code in one script.
+  { folder: 'sw/workers.ts', floor: 4.5 },
   { folder: 'sw', floor: 4 },
   { folder: 'src/ui', floor: 5 },
   { folder: 'src/page', floor: 6 },

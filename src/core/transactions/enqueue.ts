@@ -1,9 +1,23 @@
 import { present } from '../assert';
-import { type OwnBody, openOwnBody, sameOwnBody, sealOwnBody } from '../history/records';
+import type { DataKey } from '../crypto/seal';
+import { type OwnBody, openDraft, openOwnBody, sameOwnBody, sealOwnBody } from '../history/records';
 import type { AccountId, Bytes, ConversationId, LogicalId } from '../ids';
 import { limits } from '../limits';
-import type { CountersRow, MessageRow } from '../tables';
-import { all, decide, get, put, remove, rows, type Script } from '../transaction';
+import type { CountersRow, DraftRow, MessageRow } from '../tables';
+import {
+  type Ask,
+  all,
+  type Change,
+  decide,
+  Early,
+  first,
+  get,
+  has,
+  put,
+  remove,
+  rows,
+  type Script,
+} from '../transaction';
 import { privmsgBytesOver } from '../wire/privmsg';
 import { profileOf } from '../wire/profile';
 import { dataKey, type Keys } from './keys';
@@ -22,6 +36,8 @@ export interface EnqueueArgs {
   readonly now: number;
   /** 12 random bytes for the sealed record. */
   readonly nonce: Bytes;
+  /** The text was typed where drafts are kept: one that still says the same goes with the message. */
+  readonly takesDraft?: true;
 }
 
 /** What became of an enqueue. Only `queued` means that the message is kept. */
@@ -50,18 +66,23 @@ const entryOverheadBytes = 512;
  */
 export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> {
   const key = dataKey(keys);
-  const [conversation, stored, same] = yield* all([
-    get('conversations', [args.account, args.conversation]),
-    get('counters', [args.account]),
-    rows('messages', { prefix: [args.account, args.command] }, 8, 'logical'),
-  ]);
-  const earlier = same.find((row) => row.own);
+  // Most of the work, and none of it needs an answer.
+  const sealed = new Early(() => sealOwnBody(key, args.account, args.command, args.body, args.nonce));
+  const [known, stored, earlier, draft] = yield* all(
+    [
+      has('conversations', [args.account, args.conversation]),
+      get('counters', [args.account]),
+      ownBefore(args.account, args.command),
+      draftOf(args),
+    ],
+    sealed,
+  );
   if (earlier !== undefined) return decide(repeatOf(earlier, args, keys));
-  if (conversation === undefined) return decide({ kind: 'unknown-conversation' });
+  if (!known) return decide({ kind: 'unknown-conversation' });
   const over = overBy(args.profile, args.body);
   if (over > 0) return decide({ kind: 'too-long', over });
   const counters = stored ?? newCounters(args.account);
-  const body = sealOwnBody(key, args.account, args.command, args.body, args.nonce);
+  const body = sealed.value;
   const bytes = entryBytes(body);
   const max = keys.outboxBytesMax ?? limits.outboxBytesMax;
   // The head's event needs room too, or a full outbox could never send what fills it.
@@ -88,10 +109,31 @@ export function* enqueue(args: EnqueueArgs, keys: Keys): Script<EnqueueOutcome> 
   };
   return decide(
     { kind: 'queued', seq, repeated: false },
-    // The text it was typed as goes with it: a crash in between must not bring it back as a draft.
-    [put('messages', row), put('counters', next), remove('drafts', [args.account, args.conversation])],
+    [put('messages', row), put('counters', next), ...draftTaken(draft, args, key)],
     [lookAt(next, 'outbox')],
   );
+}
+
+function* draftOf(args: EnqueueArgs): Ask<DraftRow | undefined> {
+  return args.takesDraft === true ? yield* get('drafts', [args.account, args.conversation]) : undefined;
+}
+
+/**
+ * The text a message was typed as goes with it: a crash in between must not bring it back as a draft. Another text is
+ * of another tab, or was typed since.
+ */
+function draftTaken(draft: DraftRow | undefined, args: EnqueueArgs, key: DataKey): readonly Change[] {
+  if (draft === undefined || openDraft(key, draft).trimEnd() !== args.body.text) return [];
+  return [remove('drafts', [args.account, args.conversation])];
+}
+
+/** The own message of a command, if there is one. */
+function* ownBefore(account: AccountId, command: LogicalId): Ask<MessageRow | undefined> {
+  const same = { prefix: [account, command] };
+  const one = yield* first('messages', same, 'logical');
+  if (one === undefined || one.own) return one;
+  // Others may say the same id.
+  return (yield* rows('messages', same, 8, 'logical')).find((row) => row.own);
 }
 
 /**

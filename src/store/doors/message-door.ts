@@ -2,25 +2,33 @@ import { limits } from '../../core/limits';
 import type { CallAnswer, CallRequest } from '../../core/wire/call';
 import { watchDeath } from './death';
 import { answerOf, type Caller, type Door, lateError, newRequest } from './door';
-import { type DoorMessage, doorCalls } from './names';
+import { type DoorMessage, doorCalls, type LaneAnswer } from './names';
+
+/** A message with calls that has left, and those of them that wait for their answer. */
+interface Letter {
+  readonly port: MessagePort;
+  readonly open: Set<Pending>;
+}
 
 interface Pending {
   readonly request: CallRequest;
   readonly settle: (answer: CallAnswer) => void;
   /** One a copy sent; whichever is answered first counts. */
-  readonly ports: MessagePort[];
+  readonly letters: Letter[];
   /** Instance known to live when the newest copy was sent: that copy reached it, or its death is told. */
   sentTo?: string | undefined;
 }
 
 /**
- * The door of a page: one message a call, with a port for the answer. The only door through which a page that closes
- * in the same moment reaches a service worker that is stopped (measured: platform.md 7), so the first copy leaves
- * before `call` returns. A worker that dies takes the message with it silently; the lock of its instance tells of
+ * The door of a page: messages with calls, each with a port for the answers. The only door through which a page that
+ * closes in the same moment reaches a service worker that is stopped (measured: platform.md 7), so the first copy
+ * leaves before the task of its caller ends. A worker that dies takes the message with it silently; the lock of its instance tells of
  * it, and every open call goes out again under its id.
  */
 export class MessageDoor implements Door {
   readonly #pending = new Set<Pending>();
+  /** Further calls of this task, which leave at its end. */
+  #leaving: Pending[] | undefined;
   #registration: ServiceWorkerRegistration | undefined;
   /** Instance that is known to live, while its lock is watched. */
   #alive: string | undefined;
@@ -50,11 +58,14 @@ export class MessageDoor implements Door {
       const end = () => {
         clearTimeout(late);
         this.#pending.delete(pending);
-        for (const port of pending.ports) port.close();
+        for (const letter of pending.letters) {
+          letter.open.delete(pending);
+          if (letter.open.size === 0) letter.port.close();
+        }
       };
       const pending: Pending = {
         request,
-        ports: [],
+        letters: [],
         settle: (answer) => {
           end();
           resolve(answer);
@@ -68,7 +79,22 @@ export class MessageDoor implements Door {
         Math.max(0, until - Date.now()),
       );
       this.#pending.add(pending);
-      this.#send(pending);
+      this.#leave(pending);
+    });
+  }
+
+  /** The first call of a task leaves at once; what the task calls besides leaves together at its end. */
+  #leave(pending: Pending): void {
+    if (this.#leaving !== undefined) {
+      this.#leaving.push(pending);
+      return;
+    }
+    const leaving: Pending[] = [];
+    this.#leaving = leaving;
+    this.#send([pending]);
+    queueMicrotask(() => {
+      this.#leaving = undefined;
+      this.#send(leaving);
       void this.#greet();
     });
   }
@@ -85,24 +111,36 @@ export class MessageDoor implements Door {
     return this.container.controller ?? this.#registration?.active ?? undefined;
   }
 
-  #send(pending: Pending): void {
+  #send(all: Iterable<Pending>): void {
     const worker = this.#worker();
-    if (worker === undefined) return;
-    const { port1, port2 } = new MessageChannel();
-    pending.sentTo = this.#alive;
-    pending.ports.push(port1);
-    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-      const answer = answerOf(data);
-      if (answer === undefined) return;
-      pending.settle(answer);
-      this.#watch(answer.sw);
-    };
-    worker.postMessage({ holdfast: 'call', request: pending.request } satisfies DoorMessage, [port2]);
+    const open = [...all];
+    if (worker === undefined || open.length === 0) return;
+    for (let at = 0; at < open.length; at += limits.callsPerMessageMax) {
+      this.#post(worker, open.slice(at, at + limits.callsPerMessageMax));
+    }
     if (this.container.controller === null) void this.#claim();
   }
 
+  #post(worker: ServiceWorker, calls: readonly Pending[]): void {
+    const { port1, port2 } = new MessageChannel();
+    const letter: Letter = { port: port1, open: new Set(calls) };
+    const byCall = new Map(calls.map((pending) => [pending.request.call, pending]));
+    for (const pending of calls) {
+      pending.sentTo = this.#alive;
+      pending.letters.push(letter);
+    }
+    port1.onmessage = ({ data }: MessageEvent<LaneAnswer>) => {
+      const answer = answerOf(data.answer);
+      if (answer === undefined) return;
+      byCall.get(data.call)?.settle(answer);
+      this.#watch(answer.sw);
+    };
+    const requests = calls.map(({ request }) => request);
+    worker.postMessage({ holdfast: 'calls', requests } satisfies DoorMessage, [port2]);
+  }
+
   #sendAll(): void {
-    for (const pending of this.#pending) this.#send(pending);
+    this.#send(this.#pending);
   }
 
   #watch(instance: string): void {
@@ -111,7 +149,7 @@ export class MessageDoor implements Door {
     this.#alive = instance;
     this.#stopWatching = watchDeath(this.locks, instance, () => this.#died());
     // What was sent while nothing was known may have gone to an instance before this one, dead without a word.
-    for (const pending of this.#pending) if (pending.sentTo !== instance) this.#send(pending);
+    this.#send([...this.#pending].filter(({ sentTo }) => sentTo !== instance));
   }
 
   /**
@@ -164,14 +202,14 @@ export class MessageDoor implements Door {
       };
       const silent = setTimeout(() => end(false), ms);
       this.#giveUpHello = () => end(false);
-      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
-        const answer = answerOf(data);
+      port1.onmessage = ({ data }: MessageEvent<LaneAnswer>) => {
+        const answer = answerOf(data.answer);
         if (answer === undefined) return;
         this.#watch(answer.sw);
         end(true);
       };
       const request = newRequest(this.caller, doorCalls.hello, null);
-      this.#worker()?.postMessage({ holdfast: 'call', request } satisfies DoorMessage, [port2]);
+      this.#worker()?.postMessage({ holdfast: 'calls', requests: [request] } satisfies DoorMessage, [port2]);
     });
   }
 

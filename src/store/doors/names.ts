@@ -27,11 +27,12 @@ export const doorCalls = {
 
 /** What a page posts to the service worker, with a port to answer on. */
 export type DoorMessage =
-  | { readonly holdfast: 'call'; readonly request: unknown }
+  /** Each is answered on the port by a `LaneAnswer`, as soon as it is done. */
+  | { readonly holdfast: 'calls'; readonly requests: readonly unknown[] }
   /** The port becomes a lane: requests come in, `LaneAnswer`s go out. */
   | { readonly holdfast: 'lane' };
 
-/** An answer on a lane, which carries many calls at a time. */
+/** The answer to one of the calls that share a port. */
 export interface LaneAnswer {
   readonly call: string;
   readonly answer: unknown;

@@ -11,7 +11,7 @@ export interface SynchronousTables {
 export function runSynchronously(jobs: readonly Job[], database: SynchronousTables): readonly JobResult[] {
   const batch = runBatch(jobs);
   let step = batch.next([]);
-  while (!step.done) step = batch.next(database.answer(step.value));
+  while (!step.done) step = batch.next(database.answer(step.value.questions));
   if (step.value.changes.length > 0) database.write(step.value.changes);
   return step.value.results;
 }

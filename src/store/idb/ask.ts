@@ -1,3 +1,5 @@
+import { encodeKey } from '../../core/key-order';
+import { limits } from '../../core/limits';
 import type { KeyPart, Question, Range } from '../../core/transaction';
 import type { Open } from './database';
 
@@ -7,15 +9,37 @@ import type { Open } from './database';
  */
 export async function ask(transaction: Open, question: Question): Promise<readonly unknown[]> {
   const store = transaction.objectStore(question.table as never) as unknown as IDBObjectStore;
-  if (question.ask === 'get') {
-    const key = question.key as unknown as IDBValidKey;
-    return settled<unknown>(store.get(key)).then((row) => (row === undefined ? [] : [row]));
-  }
+  if (question.ask === 'has') return has(transaction.db, store, question);
+  if (question.ask === 'get') return one(store.get(question.key as unknown as IDBValidKey));
   const source = question.index === undefined ? store : store.index(question.index);
   const range = rangeOf(question.range);
   if (range === undefined) return [];
+  // One row in one answer, where more come through a channel of their own.
+  if (question.limit === 1 && question.range.reverse !== true) return one(source.get(range));
   if (question.range.reverse !== true) return settled<unknown[]>(source.getAll(range, question.limit));
   return newestFirst(source, range, question.limit);
+}
+
+/** Rows of standing tables that a connection was seen to have. */
+const standing = new WeakMap<object, Set<string>>();
+
+/** Asks the database only until it says yes, for such a row stays as long as the connection does. */
+async function has(
+  connection: object,
+  store: IDBObjectStore,
+  { table, key }: Question & { readonly ask: 'has' },
+): Promise<readonly unknown[]> {
+  const seen = standing.get(connection) ?? new Set();
+  standing.set(connection, seen);
+  const name = table + encodeKey(key);
+  if (seen.has(name)) return [key];
+  const found = await one(store.getKey(key as unknown as IDBValidKey));
+  if (found.length > 0 && seen.size < limits.standingKeysMax) seen.add(name);
+  return found;
+}
+
+function one(request: unknown): Promise<readonly unknown[]> {
+  return settled<unknown>(request).then((row) => (row === undefined ? [] : [row]));
 }
 
 /** `idb` hands out promises in place of requests; this types them so. */

@@ -1,7 +1,7 @@
 import { unwrap } from 'idb';
 import { type Batch, type Job, type JobResult, runBatch, weightOf } from '../../core/batch';
 import { type TableName, tables } from '../../core/tables';
-import type { Answers, Change, Question } from '../../core/transaction';
+import type { Answers, Change } from '../../core/transaction';
 import type { Keys } from '../../core/transactions/keys';
 import {
   type Args,
@@ -139,9 +139,10 @@ async function drive(batch: Batch, transaction: Open): Promise<readonly JobResul
   try {
     let step = batch.next([]);
     while (!step.done) {
-      const answers: Answers = await Promise.all(
-        step.value.map((question: Question) => ask(transaction, question)),
-      );
+      const { questions, early } = step.value;
+      const asked = Promise.all(questions.map((question) => ask(transaction, question)));
+      for (const one of early) void one.value;
+      const answers: Answers = await asked;
       step = batch.next(answers);
     }
     if (transaction.mode === 'readwrite') write(transaction, step.value.changes);

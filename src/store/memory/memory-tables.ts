@@ -54,7 +54,7 @@ export class MemoryTables {
   answer(questions: readonly Question[]): Answers {
     return questions.map((question) => {
       const table = this.#table(question.table);
-      if (question.ask === 'get') {
+      if (question.ask !== 'rows') {
         const row = table.primary.get(encodeKey(question.key));
         return row === undefined ? [] : [row];
       }

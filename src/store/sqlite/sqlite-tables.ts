@@ -46,7 +46,7 @@ export class SqliteTables {
   answer(questions: readonly Question[]): Answers {
     return questions.map((question) => {
       const table = this.#table(question.table);
-      if (question.ask === 'get') {
+      if (question.ask !== 'rows') {
         const found = table.get.get(blob(encodeKey(question.key)));
         return found === undefined ? [] : [rowOf(found)];
       }

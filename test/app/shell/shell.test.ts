@@ -5,30 +5,31 @@ import { probeIn, type Room, roomOfApp } from '../doors/room';
 import { Browser } from '../kit/browser';
 import { Site } from '../kit/site';
 
-/** Put before every script of a realm: tells on a channel who opens a database, and answers who listens. */
-function watching(realm: string): string {
-  return `(() => {
+/**
+ * Put before every script: tells on a channel which realm opens a database, and answers who listens. Both workers run
+ * one script, so each realm says by its own global object which it is.
+ */
+const watching = `(() => {
   if (globalThis.watched) return;
   globalThis.watched = true;
+  const workers = [['ServiceWorkerGlobalScope', 'service worker'], ['SharedWorkerGlobalScope', 'engine']];
+  const realm = workers.find(([scope]) => scope in globalThis)?.[1] ?? 'page';
   const opened = new BroadcastChannel('test/opened');
   const open = IDBFactory.prototype.open;
   IDBFactory.prototype.open = function (...all) {
-    opened.postMessage(${JSON.stringify(realm)});
+    opened.postMessage(realm);
     return open.apply(this, all);
   };
-  new BroadcastChannel('test/who').onmessage = () => opened.postMessage(${JSON.stringify(`here: ${realm}`)});
+  new BroadcastChannel('test/who').onmessage = () => opened.postMessage('here: ' + realm);
 })();
 `;
-}
 
 function watch(folder: string): void {
-  const scripts = (part: string) => readdirSync(join(folder, part)).filter((name) => name.endsWith('.js'));
-  const all = [
-    ...scripts('assets').map((name) => [join(folder, 'assets', name), 'page'] as const),
-    ...scripts('workers').map((name) => [join(folder, 'workers', name), 'engine'] as const),
-    [join(folder, 'sw.js'), 'service worker'] as const,
-  ];
-  for (const [file, realm] of all) writeFileSync(file, watching(realm) + readFileSync(file, 'utf8'));
+  const scripts = ['assets', 'workers'].flatMap((part) =>
+    readdirSync(join(folder, part)).map((name) => join(folder, part, name)),
+  );
+  for (const file of [...scripts, join(folder, 'sw.js')].filter((name) => name.endsWith('.js')))
+    writeFileSync(file, watching + readFileSync(file, 'utf8'));
 }
 
 describe('the app shell', () => {

@@ -40,6 +40,18 @@ describe('the message door', () => {
     expect(await answered).toMatchObject({ outcome: 'new' });
   });
 
+  test('posts what one task calls together, in its order, and answers each call by itself', async () => {
+    const worker = new FalseWorker();
+    const door = messageDoor(worker);
+    await put(door, 'first');
+    const before = worker.posted;
+    const names = Array.from({ length: limits.callsPerMessageMax + 10 }, (_, at) => `${at}`);
+    const answers = await Promise.all(names.map((name) => put(door, name)));
+    expect(worker.posted - before).toBe(3);
+    expect(answers.every((answer) => (answer as { outcome: unknown }).outcome === 'new')).toBe(true);
+    expect([...worker.rows.kept.keys()]).toEqual(['first', ...names]);
+  });
+
   test.each(stopPoints)('settles every call, each row once, when the worker stops %s', async (point) => {
     const worker = new FalseWorker();
     const door = messageDoor(worker);

@@ -1,3 +1,4 @@
+import type { CallRequest } from '../../../src/core/wire/call';
 import type { DoorMessage, LaneAnswer } from '../../../src/store/doors/names';
 import { instanceLock } from '../../../src/store/doors/names';
 import { Server } from '../../../sw/server';
@@ -54,7 +55,9 @@ export class FalseWorker {
       postMessage: (message: DoorMessage, [port]: [MessagePort]) => {
         this.posted += 1;
         if (message.holdfast === 'lane') this.#openLane(port);
-        else void this.#deliver(structuredClone(message.request), (answer) => port.postMessage(answer));
+        else
+          for (const request of structuredClone(message.requests))
+            this.#takeCall(request as CallRequest, port);
       },
     };
     const state = () => (this.controlled ? worker : null);
@@ -74,6 +77,11 @@ export class FalseWorker {
     if (instance === undefined) return;
     instance.stopped = true;
     instance.stop();
+  }
+
+  #takeCall(request: CallRequest, port: MessagePort): void {
+    const { call } = request;
+    void this.#deliver(request, (answer) => port.postMessage({ call, answer } satisfies LaneAnswer));
   }
 
   /** Delivers a call to the running instance, or to one that starts for it. */

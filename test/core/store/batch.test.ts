@@ -30,9 +30,9 @@ function drive(jobs: readonly Job[], kept: readonly unknown[] = []) {
   const batch = runBatch(jobs);
   let step = batch.next([]);
   while (!step.done) {
-    asked.push(step.value);
-    const answers: Answers = step.value.map((question) =>
-      question.ask === 'get' ? [] : kept.slice(0, question.limit),
+    asked.push(step.value.questions);
+    const answers: Answers = step.value.questions.map((question) =>
+      question.ask !== 'rows' ? [] : kept.slice(0, question.limit),
     );
     step = batch.next(answers);
   }
