@@ -1,9 +1,9 @@
 import { StoreError } from '../core/errors';
-import type { FetchedEvent } from '../core/graph/fetched';
 import { newestSlots } from '../core/graph/slots';
 import {
   beginFetch,
   beginSync,
+  type NamedEvent,
   type SyncInput,
   type SyncResult,
   type SyncState,
@@ -20,7 +20,7 @@ import type { RelayPeer } from './relay-peer';
 export interface CatchUpOwner {
   now(): number;
   /** Stores fetched events, with what they mean; answers as the graph's own script does. */
-  take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn>;
+  take(slot: Slot, events: readonly NamedEvent[]): Promise<TakenIn>;
   /** The peer answered for the current slot: it can take own events now. */
   onCurrent(peer: RelayPeer, slot: Slot): void;
   onProgress(events: number): void;

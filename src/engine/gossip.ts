@@ -1,13 +1,12 @@
 import type { Effect } from '../core/effects';
-import type { FetchedEvent } from '../core/graph/fetched';
-import type { SyncResult, TakenIn } from '../core/graph/sync';
+import type { NamedEvent, SyncResult, TakenIn } from '../core/graph/sync';
 import type { AccountId, Bytes, ConversationId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import type { SessionEvent } from '../core/link/session';
 import type { MakingArgs } from '../core/transactions/materialise';
 import type { Heard, ReceiveOutcome } from '../core/transactions/receive';
 import { decodeAll } from '../core/wire/codec';
-import { eventId, readHeader } from '../core/wire/event';
+import { readHeader } from '../core/wire/event';
 import type { PutResult } from '../core/wire/event-put';
 import type { NetworkProfile } from '../core/wire/profile';
 import type { Hearing } from './hearing';
@@ -103,12 +102,13 @@ export class Gossip {
   }
 
   /** Fetched events into the graph, with the messages in them and what they acknowledge. */
-  async take(slot: Slot, events: readonly FetchedEvent[]): Promise<TakenIn> {
+  async take(slot: Slot, events: readonly NamedEvent[]): Promise<TakenIn> {
     const said: { readonly layer: number; readonly message: Heard }[] = [];
     for (const one of events) {
+      const message = this.hearing.hear(one.id, one.event);
+      if (message === undefined) continue;
       const header = decodeAll(one.event.subarray(0, limits.eventHeaderBytes), readHeader);
-      const message = this.hearing.hear(eventId(header), one.event);
-      if (message !== undefined) said.push({ layer: Number(header.layer), message });
+      said.push({ layer: Number(header.layer), message });
     }
     // A peer may answer in whatever order; a person reads what was said first above what builds on it.
     const heard = said.sort((left, right) => left.layer - right.layer).map((one) => one.message);

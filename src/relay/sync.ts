@@ -2,6 +2,7 @@ import type { FetchedEvent } from '../core/graph/fetched';
 import {
   beginFetch,
   beginSync,
+  type NamedEvent,
   type SyncInput,
   type SyncOutput,
   type SyncResult,
@@ -79,7 +80,7 @@ async function drive(
 async function takeIn(
   graph: RelayGraph,
   slot: Slot,
-  events: readonly (FetchedEvent & { readonly id: EventId })[],
+  events: readonly NamedEvent[],
   taking: Taking,
 ): Promise<SyncInput> {
   const offered = events.filter((event) => event.id !== taking.except);

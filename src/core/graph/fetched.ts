@@ -1,6 +1,6 @@
 import type { Bytes, EventId, Slot } from '../ids';
 import type { EventRow } from '../tables';
-import { decide, get, part, type Script } from '../transaction';
+import { type Ask, all, decide, get, part, type Script } from '../transaction';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
 import { type GraphPlace, insertKnown } from './insert';
 import {
@@ -60,6 +60,7 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
     });
   }
   const { named, broken, invalid } = nameAll(place, fetched);
+  yield* askAhead(place, slot, named);
   const inserted: EventRow[] = [];
   let room = fetched.room;
   let left = 0;
@@ -79,6 +80,17 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
     }
   }
   return decide({ inserted, broken, invalid, left, full });
+}
+
+/** Asks at once for all that is asked of each event below: what a transaction has asked once costs it no further wait. */
+function* askAhead(place: GraphPlace, slot: Slot, named: readonly Named[]): Ask<unknown> {
+  const ids = new Set(named.flatMap(({ known }) => [known.id, ...known.parents]));
+  const { account, ownPosition } = place;
+  return yield* all([
+    get('slots', [account, slot]),
+    all([...ids].map((id) => get('events', [account, id]))),
+    all(ownPosition === undefined ? [] : named.map(({ known }) => ownPosition(known.id))),
+  ]);
 }
 
 interface Named {

@@ -29,6 +29,11 @@ export type SyncResult =
   /** We have no room. */
   | { readonly end: 'full'; readonly inserted: number };
 
+/** An event of an answer, and the id it was asked by. */
+export interface NamedEvent extends FetchedEvent {
+  readonly id: EventId;
+}
+
 /** What a sync wants next. There is always exactly one thing, and one input that answers it. */
 export type SyncOutput =
   | { readonly want: 'peer-tips'; readonly slot: Slot }
@@ -51,7 +56,7 @@ export type SyncOutput =
   | {
       readonly want: 'insert';
       readonly slot: Slot;
-      readonly events: readonly (FetchedEvent & { readonly id: EventId })[];
+      readonly events: readonly NamedEvent[];
     }
   | { readonly want: 'nothing'; readonly result: SyncResult };
 
@@ -71,7 +76,7 @@ export type SyncInput =
   | { readonly got: 'headers'; readonly headers: readonly Header[] }
   | {
       readonly got: 'events';
-      readonly events: readonly (FetchedEvent & { readonly id: EventId })[];
+      readonly events: readonly NamedEvent[];
     }
   | { readonly got: 'inserted'; readonly outcome: TakenIn };
 
@@ -211,7 +216,7 @@ function withAncestors(of: ReadonlySet<EventId>, parentsFirst: readonly KnownHea
   return under;
 }
 
-function onEvents(state: SyncState, events: readonly (FetchedEvent & { readonly id: EventId })[]): SyncState {
+function onEvents(state: SyncState, events: readonly NamedEvent[]): SyncState {
   if (events.length === 0) return end(state, 'incomplete');
   const given = new Set(events.map((event) => event.id));
   const wanted = state.wanted.filter((id) => !given.has(id));

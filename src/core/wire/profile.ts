@@ -99,11 +99,21 @@ export function isSlot(profile: NetworkProfile, slot: number): boolean {
   return Number.isSafeInteger(slot) && slotOf(profile, slot) === slot;
 }
 
+/** An event that everyone derives. */
+type Genesis = Event & { readonly id: EventId };
+
+/** The genesis derived last: every event of a slot asks for the same. */
+const derived = new WeakMap<NetworkProfile, { readonly slot: Slot; readonly genesis: Genesis }>();
+
 /** The genesis event of a slot and its id. Everyone derives the same; it is never transmitted for insertion. */
-export function genesisOf(profile: NetworkProfile, slot: Slot): Event & { readonly id: EventId } {
+export function genesisOf(profile: NetworkProfile, slot: Slot): Genesis {
+  const last = derived.get(profile);
+  if (last?.slot === slot) return last.genesis;
   assert(isSlot(profile, slot), 'a slot starts at a rotation boundary');
   const event = makeEvent(BigInt(slot), [], 0n, utf8Bytes(profile.genesisContents));
-  return { ...event, id: eventId(event.header) };
+  const genesis = { ...event, id: eventId(event.header) };
+  derived.set(profile, { slot, genesis });
+  return genesis;
 }
 
 /** Ready sessions wanted before an event is made, with so many relays known (formats.md 1.6). */

@@ -262,6 +262,21 @@ describe('fetched events', () => {
     expect(outcome).toMatchObject({ broken: ['content-hash'], left: 1 });
   });
 
+  test('wait for the database once, however many they are', () => {
+    const world = new GraphWorld();
+    const chain = [one(slot + 1_000, [genesis], 1, '0')];
+    for (let at = 1; at < limits.eventReplyEventsMax; at++) {
+      const parents = chain.slice(-2).map((event) => event.id);
+      chain.push(one(slot + 1_000 + at, parents, at + 1, `${at}`));
+    }
+    const asked = vi.spyOn(world.tables, 'answer');
+    const events = chain.map(({ bytes }) => ({ event: bytes, blob: noBlob }));
+    const fetched = { slot, events, now: slot + 9_000, room: 1e9 };
+    const { inserted } = world.run(() => insertFetched(world.place, fetched));
+    expect(inserted).toHaveLength(chain.length);
+    expect(asked).toHaveBeenCalledTimes(1);
+  });
+
   test('of a slot that is not kept are left, and a genesis is passed over', () => {
     const world = new GraphWorld(2);
     const events = fetchedOf(make('a'), 'a');
