@@ -307,7 +307,7 @@ export class RelayPeer {
     this.#failures += 1;
     const [byte = 0] = this.ports.random.bytes(1);
     // Whoever is sent away at once must not come back at once.
-    const spread = atLeastMs * (1 + byte / 256);
+    const spread = Math.round(atLeastMs * (1 + byte / 256));
     const pause = Math.max(spread, reconnectMs(this.#failures + this.#unanswered, byte / 256));
     this.nextTryAt = this.ports.clock.now() + pause;
     this.ports.clock.set(this.#timer, this.nextTryAt, () => this.connect());
