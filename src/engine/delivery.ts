@@ -65,6 +65,8 @@ export class Delivery {
   #stopped = false;
   /** Where the pages of a relay's last link ended, when there were more than a link is given. */
   readonly #openAfter = new Map<string, number>();
+  /** How many links of each relay have died: what was claimed for one of them is not handed to the next. */
+  readonly #died = new Map<string, number>();
   /** How much of what each relay said is not recorded yet. */
   readonly #answers = new Map<string, number>();
   state: DeliveryState = { busy: false };
@@ -135,6 +137,7 @@ export class Delivery {
   /** A relay's link is dead: its claims are free for the next link (RD-07). */
   async linkDied(relay: string): Promise<void> {
     this.ports.clock.clear(openTimer(relay));
+    this.#died.set(relay, this.#diedOf(relay) + 1);
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
     if (committed !== undefined) this.carryOut(committed.effects);
@@ -176,7 +179,10 @@ export class Delivery {
         contentBytesMax: bounds.contentBytesMax,
       };
       const args = { ...base, term: this.term, now: this.situation.now() };
+      const died = this.#diedOf(relay);
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
+      // The link died meanwhile: its claims are released, and the next link claims for itself.
+      if (died !== this.#diedOf(relay)) return;
       if (committed === undefined) return this.#claimOpenLater(relay, cursor, storePauseMs);
       this.carryOut(committed.effects);
       const { last, upTo, more, full, bytes, claimed } = committed.outcome;
@@ -188,6 +194,10 @@ export class Delivery {
     }
     this.#openAfter.set(relay, cursor.after);
     this.#claimOpenLater(relay, cursor, limits.floodWindowMs);
+  }
+
+  #diedOf(relay: string): number {
+    return this.#died.get(relay) ?? 0;
   }
 
   /** What a link before had no turn for comes first: what a relay never accepts must not keep the rest from it. */

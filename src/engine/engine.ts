@@ -268,6 +268,8 @@ export class Engine {
   };
 
   #onCurrent(peer: RelayPeer, slot: Slot): void {
+    // The look at our clock comes first: if it was moved, the peer is greeted again, and so far confirms nothing.
+    const now = this.#now();
     if (!peer.ready) return;
     const first = !this.#answered.has(peer);
     this.#answered.set(peer, slot);
@@ -277,7 +279,7 @@ export class Engine {
     // Only while a peer confirms our clock: a wrong one alone must not cost the history. And nothing goes that is
     // being looked through for a channel that was joined.
     const { pruner, scanner } = this.#working ?? {};
-    if (this.#clock().trusted && scanner?.isBusy === false) void pruner?.run(this.#now());
+    if (this.#clock().trusted && scanner?.isBusy === false) void pruner?.run(now);
     this.#tell();
   }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { sameBytes } from '../../src/core/ids';
-import { decodeEvent } from '../../src/core/wire/event';
-import { t0 } from '../fixtures/account';
+import { decodeEvent, encodeEvent, makeEvent } from '../../src/core/wire/event';
+import { genesisOf, holdfast } from '../../src/core/wire/profile';
+import { slot, t0 } from '../fixtures/account';
 import { EngineWorld } from '../fixtures/engine-world';
 import { idle, type ScriptedRelay } from '../fixtures/fake-ports';
 import { taken } from '../fixtures/home';
@@ -103,6 +104,26 @@ describe('our clock is moved while the engine works, and one relay alone says so
       rightTimes(world);
     },
   );
+});
+
+describe('our clock is moved while tips are asked for', () => {
+  test.each(jumps)('%s: no history is forgotten by a time that nobody confirms', async (_what, ms) => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    const made = makeEvent(BigInt(t0), [genesisOf(holdfast, slot).id], 1n, new Uint8Array([2]));
+    relay.holds = [encodeEvent(made)];
+    await world.start();
+    await world.clock.pass(minute);
+    expect(world.home.rows('events')).toHaveLength(1);
+    let moved = false;
+    relay.onTipsAsked = () => {
+      if (!moved) jump(world, ms);
+      moved = true;
+    };
+    await world.clock.pass(16 * minute);
+    expect(moved).toBe(true);
+    expect(world.home.rows('events')).toHaveLength(1);
+  });
 });
 
 describe('our clock is moved, and two relays agree on the right time', () => {

@@ -130,6 +130,37 @@ describe('relays that have not answered when the message leaves', () => {
     expect(world.relay(1).link).toBe(link);
   });
 
+  test('[RD-07] what a slow store claimed for a link that died meanwhile is not handed to the next one as well', async () => {
+    const world = await halfAccepting(3);
+    await world.start();
+    await world.clock.pass(1_000);
+    world.crash();
+    const { store } = world.home;
+    const held: (() => void)[] = [];
+    let holds = true;
+    const slow: Store = {
+      transact: async (name, args, term) => {
+        const { relay } = args as { readonly relay?: string };
+        const waits = holds && name === 'claimOpen' && relay === world.relay(1).url;
+        if (waits) await new Promise<void>((go) => held.push(go));
+        return store.transact(name, args, term);
+      },
+      read: (name, args) => store.read(name, args),
+    };
+    await world.start(slow);
+    await world.clock.pass(1_000);
+    expect(held).toHaveLength(1);
+    world.relay(1).breakLink();
+    await idle();
+    const before = world.heard(1).length;
+    await world.clock.pass(5_000);
+    expect(held).toHaveLength(2);
+    holds = false;
+    for (const go of held) go();
+    await world.clock.pass(1_000);
+    expect(world.heard(1).slice(before)).toEqual([1, 2, 3]);
+  });
+
   test('[RD-06] [RD-08] a new engine goes on with what is open, and not with what was accepted', async () => {
     const world = await halfAccepting(2);
     await world.start();
