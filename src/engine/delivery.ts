@@ -10,6 +10,7 @@ import type { MakingArgs } from '../core/transactions/materialise';
 import type { PutResult } from '../core/wire/event-put';
 import type { NetworkProfile } from '../core/wire/profile';
 import type { Committed, Ports } from './ports';
+import { Revisions } from './revisions';
 
 /** What delivery needs to know of the rest of the engine at the moment it decides. */
 export interface DeliverySituation {
@@ -58,6 +59,7 @@ export class Delivery {
   #again = false;
   #failures = 0;
   #stopped = false;
+  readonly #revisions = new Revisions();
   /** Where the pages of a relay's last link ended, when there were more than a link is given. */
   readonly #openAfter = new Map<string, number>();
   state: DeliveryState = { busy: false };
@@ -76,6 +78,11 @@ export class Delivery {
     if (this.#stopped) return;
     this.#again = true;
     if (!this.#running) void this.#run();
+  }
+
+  /** A signal says that entries changed: a look, unless it was a change of our own, which is acted upon already. */
+  heard(revision: number): void {
+    if (this.#revisions.isNews(revision)) this.look();
   }
 
   /** No more decisions; a call under way may still commit, and the next engine goes on from what it left. */
@@ -98,10 +105,11 @@ export class Delivery {
     const committed = await this.#attempt(() => this.ports.store.transact('answer', args, this.term));
     if (committed === undefined) return this.#retryAnswer(relay, id, result);
     this.#failures = 0;
-    this.carryOut(committed.effects);
+    this.#carryOut(committed.effects);
     const { outcome } = committed;
-    if (outcome.kind !== 'acknowledged') return;
-    this.acknowledged(outcome.next);
+    if (outcome.kind === 'acknowledged') this.acknowledged(outcome.next);
+    // A refusal may change when the head is due.
+    else if (outcome.kind === 'refused') this.look();
   }
 
   /** The head left the lane; `next` is what the same transaction made of the one behind it. */
@@ -115,7 +123,7 @@ export class Delivery {
     this.ports.clock.clear(openTimer(relay));
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
-    if (committed !== undefined) this.carryOut(committed.effects);
+    if (committed !== undefined) this.#carryOut(committed.effects);
     this.look();
   }
 
@@ -144,7 +152,7 @@ export class Delivery {
       const args = { ...base, term: this.term, now: this.situation.now() };
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
       if (committed === undefined) return this.#claimOpenLater(relay, cursor);
-      this.carryOut(committed.effects);
+      this.#carryOut(committed.effects);
       const { last, upTo, more } = committed.outcome;
       if (!more && wrapAt === undefined) return void this.#openAfter.delete(relay);
       cursor = more ? { ...cursor, after: last, upTo } : { after: 0, upTo: wrapAt ?? 0 };
@@ -199,7 +207,7 @@ export class Delivery {
     const committed = await this.#attempt(() => this.#send(head.row as MessageRow, verdict));
     if (committed === undefined) return;
     this.#failures = 0;
-    this.carryOut(committed.effects);
+    this.#carryOut(committed.effects);
     // Looks once more: it sets the timer from what was committed, and finds whatever came meanwhile.
     this.#again = true;
   }
@@ -266,6 +274,11 @@ export class Delivery {
       id,
       result: result.type,
     });
+  }
+
+  #carryOut(effects: readonly Effect[]): void {
+    this.#revisions.committed(effects);
+    this.carryOut(effects);
   }
 
   #wake(at: number): void {

@@ -5,7 +5,7 @@ import { all, decide, get, part, put, type Script } from '../transaction';
 import type { NackReason, PutResult } from '../wire/event-put';
 import { dequeue, withOpen } from './dequeue';
 import type { Keys } from './keys';
-import type { MakingArgs, MaterialiseOutcome } from './materialise';
+import { headAhead, type MakingArgs, type MaterialiseOutcome } from './materialise';
 import { lookAt, newCounters } from './rows';
 
 /** A relay's EventPutStatus, from whichever link it came. */
@@ -43,6 +43,7 @@ export function* answer(args: AnswerArgs, keys: Keys): Script<AnswerOutcome> {
   const [link, stored] = yield* all([
     get('generations', [args.account, args.id]),
     get('counters', [args.account]),
+    headAhead(args.account, args.next, args.id),
   ]);
   if (link === undefined) return decide({ kind: 'unrelated' });
   const row = yield* get('messages', [args.account, link.conversation, link.seq]);
