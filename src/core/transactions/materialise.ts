@@ -240,6 +240,11 @@ function contentOfBody(profile: NetworkProfile, body: OwnBody, logical: LogicalI
   });
 }
 
+/** The head of the lane and what is behind it: enough to find the next one after the head has left. */
+export function laneAhead(account: AccountId): Ask<readonly MessageRow[]> {
+  return rows('messages', { prefix: [account] }, laneAheadRows, 'lane');
+}
+
 /**
  * What making the next head will ask, asked together with a script's first questions: answers are remembered for the
  * whole transaction, and each further round of questions is felt in a drain. `tip` is what it is probably built on.
@@ -248,8 +253,7 @@ export function* headAhead(account: AccountId, args: MakingArgs | undefined, tip
   const profile = args === undefined ? undefined : profileOf(args.profile);
   if (args === undefined || profile === undefined) return;
   yield* all([
-    // The head, and whatever of the lane the script has touched by then.
-    rows('messages', { prefix: [account] }, laneAheadRows, 'lane'),
+    laneAhead(account),
     get('slots', [account, slotOf(profile, args.now)]),
     get('events', [account, tip]),
   ]);
