@@ -1,9 +1,8 @@
 import { assert } from './assert';
 import type { Effect } from './effects';
-import { encodeKey, encodeRange } from './key-order';
 import { limits } from './limits';
 import { Overlay } from './overlay';
-import type { Answers, Change, Decision, Early, Question, Script, Step } from './transaction';
+import type { Answers, Change, Decision, Early, KeyPart, Question, Script, Step } from './transaction';
 
 /** One waiting script: its name for traces, and how to start it (again) from the beginning. */
 export interface Job {
@@ -97,7 +96,7 @@ function* finish(one: Begun, shared: Overlay, memory: Memory): Generator<Asked, 
     }
     own.apply(step.value.changes);
     effects.push(...step.value.effects);
-    shared.apply(own.changes());
+    shared.absorb(own);
     return { ok: true, outcome: step.value.outcome, effects };
   } catch (error) {
     return { ok: false, error };
@@ -178,10 +177,16 @@ function nameOf(question: Question): string {
 }
 
 function newNameOf(question: Question): string {
-  if (question.ask !== 'rows') return `${question.table}${question.ask}${encodeKey(question.key)}`;
-  const { lower, upper } = encodeRange(question.range);
-  const order = question.range.reverse === true ? '-' : '+';
-  return `${question.table}.${question.index ?? ''}${order}${lower.length}:${lower}${upper}`;
+  const { table } = question;
+  if (question.ask !== 'rows') return JSON.stringify([table, question.ask, question.key.map(plainPart)]);
+  const { prefix, from, to, reverse } = question.range;
+  const ends = [from, to].map((part) => (part === undefined ? [] : plainPart(part)));
+  return JSON.stringify([table, question.index, reverse === true, prefix.map(plainPart), ends]);
+}
+
+/** JSON has no infinite numbers and would take them for one. */
+function plainPart(part: KeyPart): unknown {
+  return typeof part === 'number' && !Number.isFinite(part) ? { number: String(part) } : part;
 }
 
 /** A rough count of the bytes a value brings into a batch, to keep batches within their bound. */

@@ -33,6 +33,15 @@ export class Overlay {
     }
   }
 
+  /** Takes over what another overlay alone holds, as if it were decided here. */
+  absorb(other: Overlay): void {
+    for (const [table, written] of other.#tables) {
+      const own = this.#tables.get(table);
+      if (own === undefined) this.#tables.set(table, written);
+      else for (const [key, one] of written) own.set(key, one);
+    }
+  }
+
   /** The net changes of this overlay alone, one a key. */
   changes(): readonly Change[] {
     return [...this.#tables.values()].flatMap((written) => [...written.values()].map((one) => one.change));

@@ -11,6 +11,7 @@ import type { PutResult } from '../core/wire/event-put';
 import type { NetworkProfile } from '../core/wire/profile';
 import type { PeerLimits } from '../core/wire/version';
 import type { Committed, Ports } from './ports';
+import { Revisions } from './revisions';
 
 /** What delivery needs to know of the rest of the engine at the moment it decides. */
 export interface DeliverySituation {
@@ -63,6 +64,7 @@ export class Delivery {
   #again = false;
   #failures = 0;
   #stopped = false;
+  readonly #revisions = new Revisions();
   /** Where the pages of a relay's last link ended, when there were more than a link is given. */
   readonly #openAfter = new Map<string, number>();
   /** How many links of each relay have died: what was claimed for one of them is not handed to the next. */
@@ -85,6 +87,11 @@ export class Delivery {
     if (this.#stopped) return;
     this.#again = true;
     if (!this.#running) void this.#run();
+  }
+
+  /** A signal says that entries changed: a look, unless it was a change of our own, which is acted upon already. */
+  heard(revision: number): void {
+    if (this.#revisions.isNews(revision)) this.look();
   }
 
   /** No more decisions; a call under way may still commit, and the next engine goes on from what it left. */
@@ -122,10 +129,11 @@ export class Delivery {
     const committed = await this.#attempt(() => this.ports.store.transact('answer', args, this.term));
     if (committed === undefined) return this.#retryAnswer(relay, id, result);
     this.#failures = 0;
-    this.carryOut(committed.effects);
+    this.#carryOut(committed.effects);
     const { outcome } = committed;
-    if (outcome.kind !== 'acknowledged') return;
-    this.acknowledged(outcome.next);
+    if (outcome.kind === 'acknowledged') this.acknowledged(outcome.next);
+    // A refusal may change when the head is due.
+    else if (outcome.kind === 'refused') this.look();
   }
 
   /** The head left the lane; `next` is what the same transaction made of the one behind it. */
@@ -140,7 +148,7 @@ export class Delivery {
     this.#died.set(relay, this.#diedOf(relay) + 1);
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
-    if (committed !== undefined) this.carryOut(committed.effects);
+    if (committed !== undefined) this.#carryOut(committed.effects);
     this.look();
   }
 
@@ -184,7 +192,7 @@ export class Delivery {
       // The link died meanwhile: its claims are released, and the next link claims for itself.
       if (died !== this.#diedOf(relay)) return;
       if (committed === undefined) return this.#claimOpenLater(relay, cursor, storePauseMs);
-      this.carryOut(committed.effects);
+      this.#carryOut(committed.effects);
       const { last, upTo, more, full, bytes, claimed } = committed.outcome;
       if (!more && wrapAt === undefined) return void this.#openAfter.delete(relay);
       cursor = more ? { ...cursor, after: last, upTo } : { after: 0, upTo: wrapAt ?? 0 };
@@ -247,7 +255,7 @@ export class Delivery {
     const committed = await this.#attempt(() => this.#send(head.row as MessageRow, verdict));
     if (committed === undefined) return;
     this.#failures = 0;
-    this.carryOut(committed.effects);
+    this.#carryOut(committed.effects);
     // Looks once more: it sets the timer from what was committed, and finds whatever came meanwhile.
     this.#again = true;
   }
@@ -314,6 +322,11 @@ export class Delivery {
       id,
       result: result.type,
     });
+  }
+
+  #carryOut(effects: readonly Effect[]): void {
+    this.#revisions.committed(effects);
+    this.carryOut(effects);
   }
 
   #wake(at: number): void {

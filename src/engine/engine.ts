@@ -321,7 +321,7 @@ export class Engine {
   #onLook(effect: Effect & { readonly type: 'look' }): void {
     if (this.#stopped) return;
     if (effect.store === 'account' || effect.store === 'conversations') void this.reload();
-    if (effect.store === 'outbox') this.#working?.delivery.look();
+    if (effect.store === 'outbox') this.#working?.delivery.heard(effect.revision);
   }
 
   #carryOut(effects: readonly Effect[]): void {

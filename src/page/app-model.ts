@@ -12,6 +12,8 @@ import { lineOf, type OpenTimeline, snapshotOf, type ViewParts } from './view';
 /** Messages of the window that is read first, and of each older page. */
 const pageMessages = 60;
 const retryMs = 500;
+/** Least time between two reads that signals ask for: a drain says more than anyone can see, ms. */
+const heardPauseMs = 100;
 
 /**
  * What this tab shows: rows read from the store whenever a signal says that they changed, the engine's status, and
@@ -23,6 +25,8 @@ export class AppModel {
   #reading = false;
   #readAgain = false;
   #window = pageMessages;
+  #readAt = Number.NEGATIVE_INFINITY;
+  #heard: ReturnType<typeof setTimeout> | undefined;
 
   constructor(private readonly store: Store) {}
 
@@ -69,6 +73,17 @@ export class AppModel {
     this.#draw();
   }
 
+  /** A signal says that rows changed. The first is followed at once, those that come close behind it together. */
+  hear(): void {
+    this.#heard ??= setTimeout(
+      () => {
+        this.#heard = undefined;
+        this.look();
+      },
+      Math.max(0, this.#readAt + heardPauseMs - performance.now()),
+    );
+  }
+
   /** Rows changed: read them again. Calls that come meanwhile make one more read. */
   look(): void {
     this.#readAgain = true;
@@ -106,6 +121,7 @@ export class AppModel {
     this.#reading = true;
     while (this.#readAgain) {
       this.#readAgain = false;
+      this.#readAt = performance.now();
       try {
         await this.#readAll();
       } catch (error) {

@@ -35,7 +35,7 @@ function main(): void {
     useUpdate: () => updates?.use(),
   });
   const app = renderApp(root, model.snapshot, commands);
-  listenLooks(() => model.look());
+  listenLooks(() => model.hear());
   model.look();
   registerWorker({
     workerBuild: () => client.store.hello(),

@@ -3,7 +3,7 @@ import type { Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import type { EventRow } from '../tables';
 import { type Ask, type Change, get } from '../transaction';
-import { encodeEvent, eventId, makeEvent } from '../wire/event';
+import { encodeEvent, makeEvent } from '../wire/event';
 import { slotOf } from '../wire/profile';
 import { emptySlot, type GraphPlace, insertKnown } from './insert';
 import { knowEvent } from './rules';
@@ -64,7 +64,7 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
   const { outcome, changes } = yield* insertKnown(place, slot, known, { blob, covers: own.covers });
   if (outcome.verdict !== 'inserted') throw new TypeError(`an own event is refused: ${outcome.verdict}`);
   return {
-    id: eventId(made.header),
+    id: known.id,
     slot,
     time,
     event,

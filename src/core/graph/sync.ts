@@ -243,7 +243,10 @@ function onInserted(state: SyncState, outcome: TakenIn): SyncState {
   return wantLacking(next, 'goal', next.goal);
 }
 
-function wantLacking(state: SyncState, stage: SyncState['stage'], ids: readonly EventId[]): SyncState {
+/** The genesis is derived and always here: a slot nobody has written in needs no look into the store. */
+function wantLacking(state: SyncState, stage: SyncState['stage'], named: readonly EventId[]): SyncState {
+  const genesis = genesisOf(state.profile, state.slot).id;
+  const ids = named.filter((id) => id !== genesis);
   if (ids.length === 0) return end(state, 'complete');
   return {
     ...state,

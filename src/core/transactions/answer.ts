@@ -1,11 +1,12 @@
 import type { AccountId, EventId } from '../ids';
 import { answered } from '../outbox/operation';
 import { untouched } from '../outbox/policy';
-import { all, decide, get, part, put, type Script } from '../transaction';
+import type { MessageRow } from '../tables';
+import { type Ask, all, decide, get, part, put, type Script } from '../transaction';
 import type { NackReason, PutResult } from '../wire/event-put';
 import { dequeue, withOpen } from './dequeue';
 import type { Keys } from './keys';
-import type { MakingArgs, MaterialiseOutcome } from './materialise';
+import { headAhead, laneAhead, type MakingArgs, type MaterialiseOutcome } from './materialise';
 import { lookAt, newCounters } from './rows';
 
 /** A relay's EventPutStatus, from whichever link it came. */
@@ -40,12 +41,14 @@ export type AnswerOutcome =
 
 /** Records what a relay said of an event of ours; a Has for any generation of an entry ends it (OB-10, RD-02). */
 export function* answer(args: AnswerArgs, keys: Keys): Script<AnswerOutcome> {
-  const [link, stored] = yield* all([
-    get('generations', [args.account, args.id]),
+  const [[head], stored] = yield* all([
+    laneAhead(args.account),
     get('counters', [args.account]),
+    headAhead(args.account, args.next, args.id),
   ]);
-  if (link === undefined) return decide({ kind: 'unrelated' });
-  const row = yield* get('messages', [args.account, link.conversation, link.seq]);
+  // Nearly every answer is about the head; only others are looked up.
+  const isOfHead = head?.operation?.generations.some((one) => one.id === args.id) ?? false;
+  const row = isOfHead ? head : yield* entryOf(args);
   if (row === undefined) return decide({ kind: 'unrelated' });
   const counters = stored ?? newCounters(args.account);
   const before = row.operation ?? untouched;
@@ -66,4 +69,9 @@ export function* answer(args: AnswerArgs, keys: Keys): Script<AnswerOutcome> {
   const effects = [lookAt(next, 'outbox')];
   if (args.result.type === 'has') return decide({ kind: 'late', seq: row.seq }, changes, effects);
   return decide({ kind: 'refused', seq: row.seq, reason: args.result.reason }, changes, effects);
+}
+
+function* entryOf({ account, id }: AnswerArgs): Ask<MessageRow | undefined> {
+  const link = yield* get('generations', [account, id]);
+  return link === undefined ? undefined : yield* get('messages', [account, link.conversation, link.seq]);
 }

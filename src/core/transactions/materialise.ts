@@ -29,10 +29,11 @@ import {
   first,
   get,
   put,
+  rows,
   type Script,
 } from '../transaction';
 import { encodePrivmsg } from '../wire/privmsg';
-import { type NetworkProfile, profileOf } from '../wire/profile';
+import { type NetworkProfile, profileOf, slotOf } from '../wire/profile';
 import { gatedPlaceOf } from './graph-reads';
 import { dataKey, type Keys } from './keys';
 import { lookAt, newCounters } from './rows';
@@ -76,6 +77,9 @@ export type MaterialiseOutcome =
 const generationOverheadBytes = 256;
 
 const boxNonceBytes = 24;
+
+/** Entries of the lane asked for ahead: the one that leaves, its follower, and one that says there is another. */
+const laneAheadRows = 3;
 
 /**
  * Exposes the head: its next generation is built, enters the local graph and gets its first claims, all in the
@@ -234,6 +238,25 @@ function contentOfBody(profile: NetworkProfile, body: OwnBody, logical: LogicalI
     ...fields,
     ...(profile.logicalIds ? { logical } : {}),
   });
+}
+
+/** The head of the lane and what is behind it: enough to find the next one after the head has left. */
+export function laneAhead(account: AccountId): Ask<readonly MessageRow[]> {
+  return rows('messages', { prefix: [account] }, laneAheadRows, 'lane');
+}
+
+/**
+ * What making the next head will ask, asked together with a script's first questions: answers are remembered for the
+ * whole transaction, and each further round of questions is felt in a drain. `tip` is what it is probably built on.
+ */
+export function* headAhead(account: AccountId, args: MakingArgs | undefined, tip: EventId): Ask<void> {
+  const profile = args === undefined ? undefined : profileOf(args.profile);
+  if (args === undefined || profile === undefined) return;
+  yield* all([
+    laneAhead(account),
+    get('slots', [account, slotOf(profile, args.now)]),
+    get('events', [account, tip]),
+  ]);
 }
 
 /** The head of a lane, with the counters, for scripts that go on to the next one. */

@@ -11,8 +11,8 @@ interface LookSignal {
 /** A signal that rows of one kind changed. */
 export type Look = Effect & { readonly type: 'look' };
 
-/** Least time between two signals: whoever hears them reads and draws, which no one sees more often than this, ms. */
-const pauseMs = 16;
+/** Least time between two signals of a worker: what is changed in a row is heard of together, ms. */
+const pauseMs = 50;
 
 /**
  * Says to all realms what a commit changed; for the service worker. It says so in a task of its own, behind the answers

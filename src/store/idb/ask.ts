@@ -1,31 +1,29 @@
 import { encodeKey } from '../../core/key-order';
 import { limits } from '../../core/limits';
-import type { KeyPart, Question, Range } from '../../core/transaction';
-import type { Open } from './database';
+import type { Key, KeyPart, Question, Range } from '../../core/transaction';
 
 /**
  * Rows for one question, from an open transaction. It never throws at once: the answers to the questions asked beside
- * it would be left without a listener.
+ * it would be left without a listener. Plain requests: the wrapper's promises are felt where every message asks.
  */
-export async function ask(transaction: Open, question: Question): Promise<readonly unknown[]> {
-  const store = transaction.objectStore(question.table as never) as unknown as IDBObjectStore;
+export async function ask(transaction: IDBTransaction, question: Question): Promise<readonly unknown[]> {
+  const store = transaction.objectStore(question.table);
   if (question.ask === 'has') return has(transaction.db, store, question);
-  if (question.ask === 'get') return one(store.get(question.key as unknown as IDBValidKey));
+  if (question.ask === 'get') return one(store.get(validKey(question.key)));
   const source = question.index === undefined ? store : store.index(question.index);
   const range = rangeOf(question.range);
   if (range === undefined) return [];
+  if (question.range.reverse === true) return newestFirst(source, range, question.limit);
   // One row in one answer, where more come through a channel of their own.
-  if (question.limit === 1 && question.range.reverse !== true) return one(source.get(range));
-  if (question.range.reverse !== true) return settled<unknown[]>(source.getAll(range, question.limit));
-  return newestFirst(source, range, question.limit);
+  return question.limit === 1 ? one(source.get(range)) : settled(source.getAll(range, question.limit));
 }
 
 /** Rows of standing tables that a connection was seen to have. */
-const standing = new WeakMap<object, Set<string>>();
+const standing = new WeakMap<IDBDatabase, Set<string>>();
 
 /** Asks the database only until it says yes, for such a row stays as long as the connection does. */
 async function has(
-  connection: object,
+  connection: IDBDatabase,
   store: IDBObjectStore,
   { table, key }: Question & { readonly ask: 'has' },
 ): Promise<readonly unknown[]> {
@@ -33,18 +31,26 @@ async function has(
   standing.set(connection, seen);
   const name = table + encodeKey(key);
   if (seen.has(name)) return [key];
-  const found = await one(store.getKey(key as unknown as IDBValidKey));
+  const found = await one(store.getKey(validKey(key)));
   if (found.length > 0 && seen.size < limits.standingKeysMax) seen.add(name);
   return found;
 }
 
-function one(request: unknown): Promise<readonly unknown[]> {
-  return settled<unknown>(request).then((row) => (row === undefined ? [] : [row]));
+/** A key of the scripts, which the browser takes as it is. */
+function validKey(key: Key): IDBValidKey {
+  return key as readonly unknown[] as IDBValidKey;
 }
 
-/** `idb` hands out promises in place of requests; this types them so. */
-function settled<T>(request: unknown): Promise<T> {
-  return request as Promise<T>;
+async function one(request: IDBRequest): Promise<readonly unknown[]> {
+  const row: unknown = await settled(request);
+  return row === undefined ? [] : [row];
+}
+
+function settled<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
 }
 
 /**
@@ -65,7 +71,7 @@ interface RecordsSource {
     query: IDBKeyRange;
     count: number;
     direction: 'prev';
-  }): Promise<{ readonly value: unknown }[]>;
+  }): IDBRequest<{ readonly value: unknown }[]>;
 }
 
 /** Where the browser reads records backwards in one request, that; otherwise a cursor, row by row. */
@@ -75,23 +81,16 @@ async function newestFirst(
   limit: number,
 ): Promise<unknown[]> {
   if ('getAllRecords' in source) {
-    const records = await (source as unknown as RecordsSource).getAllRecords({
-      query: range,
-      count: limit,
-      direction: 'prev',
-    });
+    const newest = source as unknown as RecordsSource;
+    const records = await settled(newest.getAllRecords({ query: range, count: limit, direction: 'prev' }));
     return records.map((record) => record.value);
   }
   const found: unknown[] = [];
-  let cursor = await settled<IterableCursor | null>(source.openCursor(range, 'prev'));
-  while (cursor !== null && found.length < limit) {
+  const request = source.openCursor(range, 'prev');
+  for (let cursor = await settled(request); cursor !== null && found.length < limit; ) {
     found.push(cursor.value);
-    cursor = await cursor.continue();
+    cursor.continue();
+    cursor = await settled(request);
   }
   return found;
-}
-
-interface IterableCursor {
-  readonly value: unknown;
-  continue(): Promise<IterableCursor | null>;
 }

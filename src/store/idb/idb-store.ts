@@ -136,16 +136,17 @@ async function drive(batch: Batch, transaction: Open): Promise<readonly JobResul
     () => undefined,
     (error: unknown) => ({ error }),
   );
+  const plain = unwrap(transaction);
   try {
     let step = batch.next([]);
     while (!step.done) {
       const { questions, early } = step.value;
-      const asked = Promise.all(questions.map((question) => ask(transaction, question)));
+      const asked = Promise.all(questions.map((question) => ask(plain, question)));
       for (const one of early) void one.value;
       const answers: Answers = await asked;
       step = batch.next(answers);
     }
-    if (transaction.mode === 'readwrite') write(transaction, step.value.changes);
+    if (plain.mode === 'readwrite') write(plain, step.value.changes);
     const failed = await done;
     if (failed !== undefined) throw failed.error;
     return step.value.results;
@@ -159,14 +160,13 @@ async function drive(batch: Batch, transaction: Open): Promise<readonly JobResul
  * Failures surface as the abort of the transaction, which `drive` awaits; so the requests themselves need no promise,
  * and in a batch of many that is felt.
  */
-function write(transaction: Open, changes: readonly Change[]): void {
-  const plain = unwrap(transaction);
+function write(transaction: IDBTransaction, changes: readonly Change[]): void {
   for (const change of changes) {
-    const store = plain.objectStore('put' in change ? change.put : change.remove);
+    const store = transaction.objectStore('put' in change ? change.put : change.remove);
     if ('put' in change) store.put(change.row);
     else store.delete(change.key as unknown as IDBValidKey);
   }
-  plain.commit();
+  transaction.commit();
 }
 
 function abort(transaction: Open): void {
