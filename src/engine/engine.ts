@@ -200,6 +200,7 @@ export class Engine {
     );
     const gossip: Gossip = new Gossip(this.ports, account, profile, this.#term, hearing, {
       now: () => this.#now(),
+      clockTrusted: () => this.#clock().trusted,
       synced: () => this.#answered.size > 0,
       making: () => delivery.making(),
       carryOut,

@@ -90,4 +90,8 @@ export const regressions: readonly Regression[] = [
     ],
     { rates: { ...calm, statusLost: 1_000 } },
   ),
+  regression('a device whose clock is a day off does not drop its relay for what others say', [
+    { at: 2_000, do: 'clock', device: 0, byMs: -86_400_000 },
+    { at: 4_000, do: 'send', device: 1, channel: 0, burst: 7 },
+  ]),
 ];
