@@ -52,6 +52,7 @@ const faultKinds = [
   'end-engine',
   'end-relay',
   'end-store',
+  'end-tab',
   'engine-death',
   'full',
   'half-open',
@@ -77,6 +78,7 @@ const faultKinds = [
   'silence',
   'status-lost',
   'status-repeated',
+  'tab-death',
 ];
 
 async function tallyOf(share: Share): Promise<Tally> {

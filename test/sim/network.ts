@@ -225,6 +225,11 @@ export class Network {
     for (const link of this.#between(left, right)) link.cut();
   }
 
+  /** Whatever carried the links of a site is gone. */
+  cutAll(site: string): void {
+    for (const link of this.#links) if (!link.over && link.dialling.site.name === site) link.cut();
+  }
+
   #between(left: string, right: string): readonly Link[] {
     const wanted = pair(left, right);
     return this.#links.filter((link) => !link.over && pair(link.dialling.site.name, link.target) === wanted);

@@ -32,6 +32,8 @@ export interface Result {
   readonly recreated: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly fired: ReadonlySet<string>;
+  /** Crashes at points that really happened. */
+  readonly crashes: number;
   /** Visits of crash points while crashes could happen. */
   readonly visits: ReadonlyMap<string, number>;
   readonly endings: ReadonlyMap<Ending, number>;
@@ -172,6 +174,8 @@ class Cast {
         return device.store.fill(step.forMs);
       case 'end-engine':
         return device.endEngine(step.downMs);
+      case 'end-tab':
+        return device.endTab(step.downMs);
       case 'end-browser':
         return device.crash(step.downMs);
       case 'end-store':
@@ -260,6 +264,7 @@ class Cast {
       recreated: entries.filter((entry) => (entry.row.operation?.generations.length ?? 0) > 1).length,
       faults: world.faults,
       fired: world.crashes.fired,
+      crashes: world.crashes.count,
       visits,
       endings: this.#evidence.endings,
       required: this.#evidence.required(),
