@@ -264,6 +264,8 @@ export class Engine {
   };
 
   #onCurrent(peer: RelayPeer, slot: Slot): void {
+    // Looked at first: a step of our clock is found out by it, and then no peer is ready, this one neither.
+    const { trusted } = this.#clock();
     if (!peer.ready) return;
     const first = !this.#answered.has(peer);
     this.#answered.set(peer, slot);
@@ -271,7 +273,7 @@ export class Engine {
     if (first) void this.#working?.delivery.claimOpen(peer.url);
     this.#working?.delivery.look();
     // Only while a peer confirms our clock: a wrong one alone must not cost the history.
-    if (this.#clock().trusted) void this.#working?.pruner.run(this.#now());
+    if (trusted) void this.#working?.pruner.run(this.#now());
     this.#tell();
   }
 

@@ -189,7 +189,7 @@ export class Gossip {
       flooded: this.#isFlooded(peer),
       ...(heard === undefined ? {} : { heard }),
     };
-    const blames = peer.ready && this.owner.clockTrusted();
+    const blames = this.owner.clockTrusted() && peer.ready;
     const call = () => this.ports.store.transact('receive', args, this.term);
     const { outcome, effects } = await this.#listening(call);
     this.owner.carryOut(effects);

@@ -156,4 +156,22 @@ describe('our clock is moved, and two relays agree on the right time', () => {
     expect([...new Set(world.heard(0))]).toEqual([1, 2]);
     expect(world.home.waiting()).toEqual([]);
   });
+
+  test.each(['one', 'one two'])(
+    '[OB-35] what is kept is not forgotten by a clock that no peer has confirmed since it was moved (%s)',
+    async (names) => {
+      const world = await EngineWorld.with(1, names.split(' '));
+      await world.start();
+      await world.clock.pass(5_000);
+      world.relay(0).breakLink();
+      // Just before the answer that makes the relay ready again.
+      world.relay(0).onTipsAsked = () => {
+        world.relay(0).onTipsAsked = () => undefined;
+        jump(world, 20 * 365 * day);
+      };
+      await world.clock.pass(2 * minute);
+      expect(world.relay(0).tipsAsked.length).toBeGreaterThan(1);
+      expect(world.home.rows('events')).toHaveLength(1);
+    },
+  );
 });

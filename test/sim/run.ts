@@ -5,6 +5,7 @@ import { ExposureChecker } from './checkers/exposure';
 import { Ledger } from './checkers/ledger';
 import { OpenChecker } from './checkers/open';
 import { OutboxChecker } from './checkers/outbox';
+import { RetentionChecker } from './checkers/retention';
 import { TimelineChecker } from './checkers/timelines';
 import { Device, type DeviceBug } from './device';
 import { profile } from './names';
@@ -123,7 +124,8 @@ class Cast {
     const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
     this.#outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
     this.#open = new OpenChecker(watch, this.#ledger);
-    watch.add(this.#open, this.#ledger, this.#evidence, this.#outbox, exposure, this.#timelines);
+    const retention = new RetentionChecker(watch);
+    watch.add(this.#open, this.#ledger, this.#evidence, this.#outbox, exposure, this.#timelines, retention);
     const network = new Network(world, options.rates, watch);
     this.#network = network;
     const names = Array.from({ length: options.relays }, (_, at) => `r${at}`);

@@ -94,4 +94,9 @@ export const regressions: readonly Regression[] = [
     { at: 2_000, do: 'clock', device: 0, byMs: -86_400_000 },
     { at: 4_000, do: 'send', device: 1, channel: 0, burst: 7 },
   ]),
+  regression('what a device keeps of the graph is not pruned by a clock that was just moved on by 20 years', [
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 2 },
+    { at: 3_000, do: 'cut', device: 0, relay: 0 },
+    { at: 5_090, do: 'clock', device: 0, byMs: 631_152_000_000 },
+  ]),
 ];
