@@ -26,6 +26,7 @@ export class Crashes {
   readonly visits = new Map<string, number>();
   /** Points at which a realm really crashed. */
   readonly fired = new Set<string>();
+  count = 0;
   readonly #plans: CrashPlan[] = [];
 
   constructor(private readonly note: (line: string) => void) {}
@@ -46,6 +47,7 @@ export class Crashes {
     if (planned < 0) return false;
     this.#plans.splice(planned, 1);
     this.fired.add(point);
+    this.count += 1;
     this.note(`crash at ${point}`);
     die();
     return true;
