@@ -99,4 +99,13 @@ export const regressions: readonly Regression[] = [
     { at: 3_000, do: 'cut', device: 0, relay: 0 },
     { at: 5_090, do: 'clock', device: 0, byMs: 631_152_000_000 },
   ]),
+  regression(
+    '"try now" on a device whose clock is ten minutes ahead does not put the round off',
+    [
+      { at: 500, do: 'clock', device: 0, byMs: 600_000 },
+      { at: 4_000, do: 'send', device: 0, channel: 0, burst: 1 },
+      { at: 8_000, do: 'hand', device: 0, deed: 'retry', nth: 0 },
+    ],
+    { relays: 2, relaySkewsMs: [0, 0], rates: { ...calm, statusLost: 1_000 } },
+  ),
 ];
