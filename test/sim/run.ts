@@ -73,16 +73,13 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
     const visits = new Map(world.crashes.visits);
     cast.heal();
     const healedAt = world.now;
-    let looked = 0;
-    await world.runUntil(healedAt + livenessMs, () => {
-      if (world.now < looked) return false;
-      looked = world.now + lookEveryMs;
-      return cast.isSettled();
-    });
+    await cast.comeRight(healedAt + livenessMs, () => cast.isSettled());
     for (let nth = 0; nth < reconnectsMax && cast.open().length > 0; nth++) {
       cast.reconnect();
-      await world.runUntil(world.now + reconnectedMs, () => cast.open().length === 0);
+      await cast.comeRight(world.now + reconnectedMs, () => cast.open().length === 0);
     }
+    // A late copy of a call that was refused may be accepted now, and then it has to arrive like the others.
+    await cast.comeRight(world.now + livenessMs, () => cast.isSettled());
     if (world.breaches.length === 0) cast.judge();
     return cast.result(visits, world.now - healedAt);
   } finally {
@@ -225,6 +222,16 @@ class Cast {
       // A relay that never answers may stand in the way for ever: two of those known must be ready.
       if (this.plan.steps.some((step) => step.do === 'more-relays')) device.page.want('fewer-relays');
     }
+  }
+
+  /** Lets time pass until something holds, which is looked at once in a while. */
+  async comeRight(untilMs: number, holds: () => boolean): Promise<void> {
+    let looked = 0;
+    await this.world.runUntil(untilMs, () => {
+      if (this.world.now < looked) return false;
+      looked = this.world.now + lookEveryMs;
+      return holds();
+    });
   }
 
   isSettled(): boolean {
