@@ -174,4 +174,31 @@ describe('our clock is moved, and two relays agree on the right time', () => {
       expect(world.home.rows('events')).toHaveLength(1);
     },
   );
+
+  test.each([36_000, -36_000, 140_000])(
+    '[OB-35] a correction of %i ms is seen as well, though timers may come later than that: what waited leaves',
+    async (ms) => {
+      const world = await EngineWorld.with(1, ['one']);
+      world.relay(0).clockOffset = ms;
+      await world.start();
+      await world.clock.pass(10 * minute);
+      expect(world.status).toMatchObject({ clock: { trusted: false }, parked: 'clock' });
+      jump(world, ms);
+      await world.clock.pass(2 * minute);
+      expect(world.heard(0)).toEqual([1]);
+      expect(world.status).toMatchObject({ clock: { trusted: true, offsetMs: 0 } });
+    },
+  );
+
+  test('[OB-35] timers that come late are no step of the clock: links stay', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    await world.start();
+    await world.clock.pass(5_000);
+    const { link } = world.relay(0);
+    world.clock.jump(world.clock.now() + 10_000);
+    await world.clock.pass(1_000);
+    world.clock.jump(world.clock.now() + 14_000);
+    await world.clock.pass(1_000);
+    expect([world.status?.relays[0]?.state, world.relay(0).link]).toEqual(['answering', link]);
+  });
 });

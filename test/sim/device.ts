@@ -213,6 +213,7 @@ export class Device implements Site {
     };
     return {
       now: () => this.clock(),
+      elapsed: () => this.world.now,
       set: (name, at, fire) => {
         clear(name);
         if (!Number.isFinite(at)) return;

@@ -108,4 +108,11 @@ export const regressions: readonly Regression[] = [
     ],
     { relays: 2, relaySkewsMs: [0, 0], rates: { ...calm, statusLost: 1_000 } },
   ),
+  regression('a clock that comes right by less than timers may be late is seen to have come right', [
+    { at: 1_000, do: 'clock', device: 0, byMs: -12_000 },
+    { at: 2_000, do: 'clock', device: 0, byMs: -12_000 },
+    { at: 3_000, do: 'clock', device: 0, byMs: -12_000 },
+    { at: 3_500, do: 'cut', device: 0, relay: 0 },
+    { at: 5_000, do: 'send', device: 0, channel: 0, burst: 1 },
+  ]),
 ];
