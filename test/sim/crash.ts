@@ -29,7 +29,7 @@ export class Crashes {
   count = 0;
   readonly #plans: CrashPlan[] = [];
 
-  constructor(private readonly note: (line: string) => void) {}
+  constructor(private readonly happened: (point: string) => void) {}
 
   arm(plan: CrashPlan): void {
     this.#plans.push({ point: plan.point, nth: (this.visits.get(plan.point) ?? 0) + plan.nth });
@@ -48,7 +48,7 @@ export class Crashes {
     this.#plans.splice(planned, 1);
     this.fired.add(point);
     this.count += 1;
-    this.note(`crash at ${point}`);
+    this.happened(point);
     die();
     return true;
   }

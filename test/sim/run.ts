@@ -144,8 +144,9 @@ class Cast {
   }
 
   perform(step: Step): void {
-    this.world.count(step.do);
+    // Counted when it happens: a world may never come past the point.
     if (step.do === 'crash') return this.world.crashes.arm(step);
+    this.world.count(step.do);
     if (step.do === 'end-relay') return this.#relays[step.relay]?.crash(step.downMs);
     if (step.do === 'part-relays') return this.#partRelays(step.forMs);
     if (step.do === 'cut') return this.#network.cut(`d${step.device}`, `r${step.relay}`);
