@@ -60,6 +60,8 @@ export class Delivery {
   #stopped = false;
   /** Where the pages of a relay's last link ended, when there were more than a link is given. */
   readonly #openAfter = new Map<string, number>();
+  /** Counts the links of a relay: what was begun for one that is dead has no say in the next. */
+  readonly #openLinks = new Map<string, number>();
   state: DeliveryState = { busy: false };
 
   constructor(
@@ -112,7 +114,7 @@ export class Delivery {
 
   /** A relay's link is dead: its claims are free for the next link (RD-07). */
   async linkDied(relay: string): Promise<void> {
-    this.ports.clock.clear(openTimer(relay));
+    this.#openLink(relay);
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
     if (committed !== undefined) this.carryOut(committed.effects);
@@ -135,7 +137,7 @@ export class Delivery {
   }
 
   /** A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07). */
-  async claimOpen(relay: string, from: OpenCursor = this.#openFrom(relay)): Promise<void> {
+  async claimOpen(relay: string, from = this.#openFrom(relay), link = this.#openLink(relay)): Promise<void> {
     const contentBytesMax = this.situation.contentMax()[relay] ?? limits.contentBytesMax;
     let cursor = from;
     for (let pages = 0; pages < limits.openPagesMax && !this.#stopped; pages++) {
@@ -143,13 +145,22 @@ export class Delivery {
       const base = { account: this.account, relay, ...page, limit: limits.openPageRows, contentBytesMax };
       const args = { ...base, term: this.term, now: this.situation.now() };
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
-      if (committed === undefined) return this.#claimOpenLater(relay, cursor);
+      if (this.#openLinks.get(relay) !== link) return;
+      if (committed === undefined) return this.#claimOpenLater(relay, cursor, link);
       this.carryOut(committed.effects);
       const { last, upTo, more } = committed.outcome;
       if (!more && wrapAt === undefined) return void this.#openAfter.delete(relay);
       cursor = more ? { ...cursor, after: last, upTo } : { after: 0, upTo: wrapAt ?? 0 };
     }
     this.#openAfter.set(relay, cursor.after);
+  }
+
+  /** Another link of the relay, or none. */
+  #openLink(relay: string): number {
+    this.ports.clock.clear(openTimer(relay));
+    const link = (this.#openLinks.get(relay) ?? 0) + 1;
+    this.#openLinks.set(relay, link);
+    return link;
   }
 
   /** What a link before had no turn for comes first: what a relay never accepts must not keep the rest from it. */
@@ -159,10 +170,10 @@ export class Delivery {
   }
 
   /** The store refused a page: it is asked again, unless the link dies before. */
-  #claimOpenLater(relay: string, cursor: OpenCursor): void {
+  #claimOpenLater(relay: string, cursor: OpenCursor, link: number): void {
     if (this.#stopped) return;
     const at = this.ports.clock.now() + pauseFirstMs * 2 ** pauseDoublingsMax;
-    this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor));
+    this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor, link));
   }
 
   async #run(): Promise<void> {

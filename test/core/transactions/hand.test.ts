@@ -79,6 +79,13 @@ describe('try now', () => {
     expect(ask(home, t0 + limits.retryPauseMs)).toEqual({ send: 'rebroadcast', relays });
   });
 
+  test('[OB-35] a page whose clock is a day behind brings no round nearer to the last than the pause', async () => {
+    const home = await sent();
+    expect(await retry(home, 1, t0 - 24 * hour)).toEqual({ kind: 'due' });
+    expect(ask(home, t0 + limits.retryPauseMs - 1).send).toBeUndefined();
+    expect(ask(home, t0 + limits.retryPauseMs)).toEqual({ send: 'rebroadcast', relays });
+  });
+
   test('(BL-02) one behind the head waits, and one that left or was edited meanwhile is gone', async () => {
     const home = await sent();
     const before = home.everything();
