@@ -26,6 +26,7 @@ assert(
   limits.rateEpochMs <= limits.backoffCapMs,
   'a lane that waits for the next rate epoch waits no invalid time',
 );
+assert(limits.clockStepMs < limits.clockSkewAppliedMs, 'no step makes a wrong clock of a right one unseen');
 assert(limits.pongMs < limits.heartbeatMs, 'a pong is late before the next ping');
 assert(limits.floodEventsMax > limits.eventRequestIdsMax, 'one batch is not a flood');
 assert(

@@ -88,12 +88,8 @@ export const limits = {
   /** Trusted clock. */
   clockSkewAppliedMs: 30 * second,
   clockAgreementMs: 10 * second,
-  /**
-   * A step of our own clock between two looks at it, beyond which it was moved: forwards, and back. The engine looks
-   * every minute at least; a browser may let its timers come a minute late.
-   */
-  clockStepMs: 150 * second,
-  clockStepBackMs: 30 * second,
+  /** Our own clock was moved by more than this since peers measured it: they have to measure it again. */
+  clockStepMs: 10 * second,
   /** The last own event may lie this far ahead of the trusted clock, as after a small correction. */
   ownTimeAheadMaxMs: 60 * minute,
   /** Graph. */

@@ -6,11 +6,11 @@ import type { RelayPeer } from './relay-peer';
 /**
  * Judges our clock by what peers said theirs is when they shook hands, and watches it for steps: a person or the
  * network sets it, or the device slept. What was measured before a step says nothing after it, so every link is made
- * anew before the clock is believed again (OB-35). The engine's timers look at it often enough that the passing of
- * time is no step.
+ * anew before the clock is believed again (OB-35). A timer that comes late is no step: what passed is measured apart.
  */
 export class ClockWatch {
-  #seen: number | undefined;
+  /** How far our clock ran ahead of what passed when peers last measured it. */
+  #ahead: number | undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -20,10 +20,10 @@ export class ClockWatch {
 
   /** What our clock is worth now. After a step no peer is ready until it has shaken hands again. */
   verdict(): ClockVerdict {
-    const now = this.clock.now();
-    const step = now - (this.#seen ?? now);
-    this.#seen = now;
-    if (step > limits.clockStepMs || step < -limits.clockStepBackMs) {
+    const ahead = this.clock.now() - this.clock.elapsed();
+    this.#ahead ??= ahead;
+    if (Math.abs(ahead - this.#ahead) > limits.clockStepMs) {
+      this.#ahead = ahead;
       for (const peer of this.peers.values()) peer.greetAgain();
       this.onStep();
     }

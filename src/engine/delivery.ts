@@ -67,8 +67,8 @@ export class Delivery {
   readonly #revisions = new Revisions();
   /** Where the pages of a relay's last link ended, when there were more than a link is given. */
   readonly #openAfter = new Map<string, number>();
-  /** How many links of each relay have died: what was claimed for one of them is not handed to the next. */
-  readonly #died = new Map<string, number>();
+  /** Counts the links of a relay: what was begun for one that is dead has no say in the next. */
+  readonly #openLinks = new Map<string, number>();
   /** How much of what each relay said is not recorded yet. */
   readonly #answers = new Map<string, number>();
   state: DeliveryState = { busy: false };
@@ -144,8 +144,7 @@ export class Delivery {
 
   /** A relay's link is dead: its claims are free for the next link (RD-07). */
   async linkDied(relay: string): Promise<void> {
-    this.ports.clock.clear(openTimer(relay));
-    this.#died.set(relay, this.#diedOf(relay) + 1);
+    this.#openLink(relay);
     const args = { account: this.account, relay, now: this.situation.now() };
     const committed = await this.#attempt(() => this.ports.store.transact('release', args, this.term));
     if (committed !== undefined) this.#carryOut(committed.effects);
@@ -171,7 +170,7 @@ export class Delivery {
    * A relay is ready: what has left the lane and is still open for it goes to it once (RD-04, RD-07), no more at once
    * than it announced that it takes (RD-10). What is over waits until the relay's allowance is whole again.
    */
-  async claimOpen(relay: string, from: OpenCursor = this.#openFrom(relay)): Promise<void> {
+  async claimOpen(relay: string, from = this.#openFrom(relay), link = this.#openLink(relay)): Promise<void> {
     const bounds = this.situation.boundsOf(relay);
     let events = bounds.batchEventsMax;
     let bytesMax = bounds.batchBytesMax;
@@ -187,11 +186,10 @@ export class Delivery {
         contentBytesMax: bounds.contentBytesMax,
       };
       const args = { ...base, term: this.term, now: this.situation.now() };
-      const died = this.#diedOf(relay);
       const committed = await this.#attempt(() => this.ports.store.transact('claimOpen', args, this.term));
       // The link died meanwhile: its claims are released, and the next link claims for itself.
-      if (died !== this.#diedOf(relay)) return;
-      if (committed === undefined) return this.#claimOpenLater(relay, cursor, storePauseMs);
+      if (this.#openLinks.get(relay) !== link) return;
+      if (committed === undefined) return this.#claimOpenLater(relay, cursor, link, storePauseMs);
       this.#carryOut(committed.effects);
       const { last, upTo, more, full, bytes, claimed } = committed.outcome;
       if (!more && wrapAt === undefined) return void this.#openAfter.delete(relay);
@@ -201,11 +199,15 @@ export class Delivery {
       if (full) break;
     }
     this.#openAfter.set(relay, cursor.after);
-    this.#claimOpenLater(relay, cursor, limits.floodWindowMs);
+    this.#claimOpenLater(relay, cursor, link, limits.floodWindowMs);
   }
 
-  #diedOf(relay: string): number {
-    return this.#died.get(relay) ?? 0;
+  /** Another link of the relay, or none. */
+  #openLink(relay: string): number {
+    this.ports.clock.clear(openTimer(relay));
+    const link = (this.#openLinks.get(relay) ?? 0) + 1;
+    this.#openLinks.set(relay, link);
+    return link;
   }
 
   /** What a link before had no turn for comes first: what a relay never accepts must not keep the rest from it. */
@@ -215,10 +217,10 @@ export class Delivery {
   }
 
   /** Goes on with the pages, unless the link dies before. */
-  #claimOpenLater(relay: string, cursor: OpenCursor, pauseMs: number): void {
+  #claimOpenLater(relay: string, cursor: OpenCursor, link: number, pauseMs: number): void {
     if (this.#stopped) return;
     const at = this.ports.clock.now() + pauseMs;
-    this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor));
+    this.ports.clock.set(openTimer(relay), at, () => void this.claimOpen(relay, cursor, link));
   }
 
   async #run(): Promise<void> {

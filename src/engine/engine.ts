@@ -203,6 +203,7 @@ export class Engine {
     );
     const gossip: Gossip = new Gossip(this.ports, account, profile, this.#term, hearing, {
       now: () => this.#now(),
+      clockTrusted: () => this.#clock().trusted,
       synced: () => this.#answered.size > 0,
       making: () => delivery.making(),
       carryOut,
@@ -268,8 +269,8 @@ export class Engine {
   };
 
   #onCurrent(peer: RelayPeer, slot: Slot): void {
-    // The look at our clock comes first: if it was moved, the peer is greeted again, and so far confirms nothing.
-    const now = this.#now();
+    // Looked at first: a step of our clock is found out by it, and then no peer is ready, this one neither.
+    const { trusted } = this.#clock();
     if (!peer.ready) return;
     const first = !this.#answered.has(peer);
     this.#answered.set(peer, slot);
@@ -279,7 +280,7 @@ export class Engine {
     // Only while a peer confirms our clock: a wrong one alone must not cost the history. And nothing goes that is
     // being looked through for a channel that was joined.
     const { pruner, scanner } = this.#working ?? {};
-    if (this.#clock().trusted && scanner?.isBusy === false) void pruner?.run(now);
+    if (trusted && scanner?.isBusy === false) void pruner?.run(this.#now());
     this.#tell();
   }
 

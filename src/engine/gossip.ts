@@ -18,6 +18,7 @@ import { WorkLine } from './work-line';
 /** What gossip needs from the rest of the engine. */
 export interface GossipOwner {
   now(): number;
+  clockTrusted(): boolean;
   synced(): boolean;
   making(): MakingArgs | undefined;
   carryOut(effects: readonly Effect[]): void;
@@ -80,6 +81,8 @@ export class Gossip {
   async holdDuring(peer: RelayPeer, sync: Promise<void>): Promise<void> {
     const held: SessionEvent[] = [];
     this.#early.set(peer, held);
+    // Strikes are of one link (event-graph.md 3.1): after some hours of use the next one would be the last straw.
+    this.#policingOf(peer).strikes = 0;
     try {
       await sync;
     } finally {
@@ -199,10 +202,14 @@ export class Gossip {
       flooded: this.#isFlooded(peer),
       ...(heard === undefined ? {} : { heard }),
     };
+    const blames = this.owner.clockTrusted() && peer.ready;
     const call = () => this.ports.store.transact('receive', args, this.term);
     const { outcome, effects } = await this.#listening(call);
     this.#follow(outcome, effects);
-    return outcome;
+    const { verdict } = outcome;
+    if (blames || verdict.type !== 'nack' || !verdict.strike) return outcome;
+    // The wrong clock may be ours: then nothing is established, least of all a fault of the peer.
+    return { ...outcome, verdict: { ...verdict, reason: 'busy', strike: false } };
   }
 
   #answer(peer: RelayPeer, id: EventId, outcome: ReceiveOutcome): void {

@@ -55,6 +55,8 @@ export interface Links {
 /** Time, injected. Timers have names: setting one again replaces it. */
 export interface Clock {
   now(): number;
+  /** Ms since some moment: what passed, however the clock was set meanwhile. */
+  elapsed(): number;
   set(name: string, at: number, fire: () => void): void;
   clear(name: string): void;
 }

@@ -11,6 +11,10 @@ export class RealClock implements Clock {
     return Date.now();
   }
 
+  elapsed(): number {
+    return performance.now();
+  }
+
   set(name: string, at: number, fire: () => void): void {
     this.clear(name);
     const wait = Math.min(timerMsMax, Math.max(0, at - Date.now()));

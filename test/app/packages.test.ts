@@ -131,7 +131,7 @@ describe('the app at run time', () => {
     });
     expect(registered).toEqual([[`${app.site.url}/sw.js`, 'activated', `${app.site.url}/`]]);
     const sent = await tab.evaluate(() => (globalThis as unknown as { toWorker: string[] }).toWorker);
-    expect(sent).toContain('call');
+    expect(sent).toContain('calls');
   });
 
   test('[CD-01] [CD-03] the page speaks Comlink with the engine in a SharedWorker', async () => {

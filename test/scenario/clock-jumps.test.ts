@@ -177,4 +177,49 @@ describe('our clock is moved, and two relays agree on the right time', () => {
     expect([...new Set(world.heard(0))]).toEqual([1, 2]);
     expect(world.home.waiting()).toEqual([]);
   });
+
+  test.each(['one', 'one two'])(
+    '[OB-35] what is kept is not forgotten by a clock that no peer has confirmed since it was moved (%s)',
+    async (names) => {
+      const world = await EngineWorld.with(1, names.split(' '));
+      await world.start();
+      await world.clock.pass(5_000);
+      world.relay(0).breakLink();
+      // Just before the answer that makes the relay ready again.
+      world.relay(0).onTipsAsked = () => {
+        world.relay(0).onTipsAsked = () => undefined;
+        jump(world, 20 * 365 * day);
+      };
+      await world.clock.pass(2 * minute);
+      expect(world.relay(0).tipsAsked.length).toBeGreaterThan(1);
+      expect(world.home.rows('events')).toHaveLength(1);
+    },
+  );
+
+  test.each([36_000, -36_000, 140_000])(
+    '[OB-35] a correction of %i ms is seen as well, though timers may come later than that: what waited leaves',
+    async (ms) => {
+      const world = await EngineWorld.with(1, ['one']);
+      world.relay(0).clockOffset = ms;
+      await world.start();
+      await world.clock.pass(10 * minute);
+      expect(world.status).toMatchObject({ clock: { trusted: false }, parked: 'clock' });
+      jump(world, ms);
+      await world.clock.pass(2 * minute);
+      expect(world.heard(0)).toEqual([1]);
+      expect(world.status).toMatchObject({ clock: { trusted: true, offsetMs: 0 } });
+    },
+  );
+
+  test('[OB-35] timers that come late are no step of the clock: links stay', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    await world.start();
+    await world.clock.pass(5_000);
+    const { link } = world.relay(0);
+    world.clock.jump(world.clock.now() + 10_000);
+    await world.clock.pass(1_000);
+    world.clock.jump(world.clock.now() + 14_000);
+    await world.clock.pass(1_000);
+    expect([world.status?.relays[0]?.state, world.relay(0).link]).toEqual(['answering', link]);
+  });
 });

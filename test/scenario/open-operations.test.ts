@@ -49,6 +49,39 @@ describe('relays that have not answered when the message leaves', () => {
     expect(world.heard(0)).toEqual([1, 2, 3]);
   });
 
+  test.each(['is refused', 'is done'])(
+    '[RD-07] a call of a link that is dead says nothing in the next one, when it %s at last',
+    async (how) => {
+      const world = await halfAccepting(2);
+      let end: (() => void) | undefined;
+      const slow: Store = {
+        read: (name, args) => world.home.store.read(name, args),
+        transact: async (name, args, term) => {
+          const { relay } = args as { readonly relay?: string };
+          if (name !== 'claimOpen' || relay !== world.relay(1).url || world.heard(1).length === 0 || end)
+            return world.home.store.transact(name, args, term);
+          await new Promise<void>((resolve) => {
+            end = resolve;
+          });
+          if (how === 'is refused') throw new StoreError('busy');
+          return world.home.store.transact(name, args, term);
+        },
+      };
+      await world.start(slow);
+      await world.clock.pass(1_000);
+      expect(world.heard(1)).toEqual([1, 2]);
+      world.relay(1).breakLink();
+      await world.clock.pass(5_000);
+      expect(world.heard(1)).toEqual([1, 2]);
+      world.relay(1).breakLink();
+      await world.clock.pass(5_000);
+      expect(world.heard(1)).toEqual([1, 2, 1, 2]);
+      end?.();
+      await world.clock.pass(2 * minute);
+      expect(world.heard(1)).toEqual([1, 2, 1, 2]);
+    },
+  );
+
   test('[RD-07] the head is not sent twice on one link because another relay ended it at that moment', async () => {
     const world = await EngineWorld.with(2);
     for (const relay of world.relays) relay.verdict = () => undefined;

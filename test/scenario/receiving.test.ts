@@ -41,6 +41,12 @@ function chain(
   });
 }
 
+/** Our clock is set; the relays keep theirs. */
+function turn(world: EngineWorld, ms: number): void {
+  world.clock.turn(ms);
+  for (const relay of world.relays) relay.clockOffset -= ms;
+}
+
 async function hears(world: EngineWorld, events: readonly Bytes[]): Promise<void> {
   for (const event of events) {
     world.relay(0).put(event);
@@ -112,5 +118,48 @@ describe('what a relay hands on', () => {
     await hears(world, chain(limits.floodEventsMax * 16 + 10));
     expect(world.status?.relays[0]?.state).toBe('not-now');
     expect(world.home.rows('events')).toHaveLength(limits.floodEventsMax);
+  });
+
+  test('by a clock that nobody confirms is not held against its relay, and is there once the clock is right', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    await world.start();
+    await world.clock.pass(1_000);
+    turn(world, -5 * hour);
+    await world.clock.pass(70_000);
+    const { link } = relay;
+    const said = chain(2 * limits.strikesMax, line);
+    await hears(world, said);
+    expect(world.status?.clock).toMatchObject({ trusted: false });
+    expect(relay.link).toBe(link);
+    expect(relay.told).toEqual(said.map(() => ({ type: 'nack', reason: 'busy' })));
+    expect(await lines(world)).toEqual([]);
+    relay.holds = said;
+    turn(world, 5 * hour);
+    await world.clock.pass(70_000);
+    expect(await lines(world)).toEqual(said.map((_, at) => `line ${at}`));
+  });
+
+  test('is against the rules: five times on one link end it, and the next link begins anew', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    const broken = chain(1, () => new Uint8Array(0))[0] as Bytes;
+    const breaks = (times: number): Promise<void> =>
+      hears(
+        world,
+        Array.from({ length: times }, () => broken),
+      );
+    await world.start();
+    await world.clock.pass(1_000);
+    await breaks(limits.strikesMax - 1);
+    relay.breakLink();
+    await world.clock.pass(10_000);
+    const { link } = relay;
+    await breaks(limits.strikesMax - 1);
+    await world.clock.pass(1_000);
+    expect([world.status?.relays[0]?.state, relay.link]).toEqual(['answering', link]);
+    await breaks(1);
+    expect(world.status?.relays[0]?.state).toBe('not-now');
+    expect(relay.told.every((one) => one.type === 'nack' && one.reason === 'invalid')).toBe(true);
   });
 });

@@ -26,9 +26,10 @@ export class Crashes {
   readonly visits = new Map<string, number>();
   /** Points at which a realm really crashed. */
   readonly fired = new Set<string>();
+  count = 0;
   readonly #plans: CrashPlan[] = [];
 
-  constructor(private readonly note: (line: string) => void) {}
+  constructor(private readonly happened: (point: string) => void) {}
 
   arm(plan: CrashPlan): void {
     this.#plans.push({ point: plan.point, nth: (this.visits.get(plan.point) ?? 0) + plan.nth });
@@ -46,7 +47,8 @@ export class Crashes {
     if (planned < 0) return false;
     this.#plans.splice(planned, 1);
     this.fired.add(point);
-    this.note(`crash at ${point}`);
+    this.count += 1;
+    this.happened(point);
     die();
     return true;
   }

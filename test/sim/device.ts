@@ -37,6 +37,7 @@ export class Device implements Site {
   #engines: { readonly life: Life; readonly engine: Engine }[] = [];
   #listeners: { readonly life: Life; readonly listen: (look: Look) => void }[] = [];
   #births = 0;
+  #tab: Life | undefined;
   #skewMs: number;
   readonly #keys: { readonly data: DataKey; outboxBytesMax: number };
 
@@ -66,7 +67,7 @@ export class Device implements Site {
       },
       bug.store,
     );
-    this.page = new Page(world, this, options.relays, options.secret);
+    this.page = new Page(world, watch, this, options.relays, options.secret);
     this.#open();
   }
 
@@ -115,6 +116,15 @@ export class Device implements Site {
     this.world.park(this.browser, 'starts an engine', downMs, () => this.#startEngine());
   }
 
+  /** The tab dies that carried the links, with what a person did in it; the engine lives on by another. */
+  endTab(downMs: number): void {
+    if (this.#tab?.alive !== true) return;
+    this.world.count('tab-death');
+    this.#tab.end();
+    this.network.cutAll(this.name);
+    this.world.park(this.browser, 'opens a tab', downMs, () => this.#openTab());
+  }
+
   /** A newer engine begins while the older one does not know that it is replaced. */
   secondEngine(): void {
     this.world.count('second-engine');
@@ -133,8 +143,13 @@ export class Device implements Site {
   }
 
   #open(): void {
-    this.page.open(new Life(`${this.name}.page`, this.browser));
+    this.#openTab();
     this.#startEngine();
+  }
+
+  #openTab(): void {
+    this.#tab = new Life(`${this.name}.page`, this.browser);
+    this.page.open(this.#tab);
   }
 
   #startEngine(): void {
@@ -198,6 +213,7 @@ export class Device implements Site {
     };
     return {
       now: () => this.clock(),
+      elapsed: () => this.world.now,
       set: (name, at, fire) => {
         clear(name);
         if (!Number.isFinite(at)) return;

@@ -5,7 +5,7 @@ import { isMainThread, parentPort, Worker, workerData } from 'node:worker_thread
 import { crashPoints } from './crash';
 import { planOf, shrink } from './plan';
 import { type Result, run } from './run';
-import { storyOf, sweep, sweepPairs, unvisited } from './sweep';
+import { type Sweep, sweep, sweepPairs, unvisited } from './sweep';
 
 interface Share {
   readonly seed: string;
@@ -17,8 +17,17 @@ interface Share {
   readonly pairs: boolean;
 }
 
+/** What the pairs of crashes of one worker showed. */
+interface PairTally {
+  runs: number;
+  both: number;
+  fired: readonly string[];
+  seconds: number;
+}
+
 /** What the runs of one worker showed; plain data, for it crosses a thread. */
 interface Tally {
+  pairs?: PairTally;
   swept: number;
   readonly steps: number[];
   readonly hashes: string[];
@@ -30,9 +39,8 @@ interface Tally {
 }
 
 const sweepVisits = 1;
-const pairStories = ['silence', 'retained'];
 const reportedMax = 3;
-/** So many runs of chance show each fault. */
+/** So many runs of chance show each fault; and who asks for so many wants all there is. */
 const runsOfAllFaults = 2_000;
 /** Young objects of a run live as long as the run: with little room for them they would be copied again and again. */
 const youngMegabytes = 64;
@@ -52,6 +60,7 @@ const faultKinds = [
   'end-engine',
   'end-relay',
   'end-store',
+  'end-tab',
   'engine-death',
   'full',
   'half-open',
@@ -77,6 +86,7 @@ const faultKinds = [
   'silence',
   'status-lost',
   'status-repeated',
+  'tab-death',
 ];
 
 async function tallyOf(share: Share): Promise<Tally> {
@@ -91,16 +101,11 @@ async function tallyOf(share: Share): Promise<Tally> {
     failedSweeps: [],
   };
   const fired = new Set<string>();
-  const swept = [await sweep(sweepVisits, {}, share)];
-  if (share.pairs) for (const story of pairStories) swept.push(await sweepPairs(storyOf(story), share));
-  for (const one of swept) {
-    tally.swept += one.runs;
-    for (const point of one.fired) fired.add(point);
-    for (const result of one.failed) {
-      countBreaches(tally, result);
-      tally.failedSweeps.push(`${JSON.stringify(result.plan)}\n${report(result)}`);
-    }
-  }
+  const swept = await sweep(sweepVisits, {}, share);
+  tally.swept = swept.runs;
+  for (const point of swept.fired) fired.add(point);
+  countSweep(tally, swept);
+  if (share.pairs) tally.pairs = await pairsOf(share, tally);
   for (let nth = share.at; nth < share.runs; nth += share.of) {
     const seed = seedOf(share, nth);
     const result = await run(planOf(seed));
@@ -113,6 +118,24 @@ async function tallyOf(share: Share): Promise<Tally> {
   }
   tally.fired.push(...fired);
   return tally;
+}
+
+async function pairsOf(share: Share, tally: Tally): Promise<PairTally> {
+  const begun = Date.now();
+  const swept = await sweepPairs(share);
+  countSweep(tally, swept);
+  return { runs: swept.runs, both: swept.both, fired: [...swept.fired], seconds: secondsSince(begun) };
+}
+
+function secondsSince(begun: number): number {
+  return Math.round((Date.now() - begun) / 100) / 10;
+}
+
+function countSweep(tally: Tally, swept: Sweep): void {
+  for (const result of swept.failed) {
+    countBreaches(tally, result);
+    tally.failedSweeps.push(`${JSON.stringify(result.plan)}\n${report(result)}`);
+  }
 }
 
 function seedOf(share: { readonly seed: string; readonly from: number }, nth: number): string {
@@ -166,7 +189,7 @@ function parse(): Omit<Share, 'at' | 'of'> & { readonly json: boolean } {
     console.error('Usage: npm run sim -- [--runs N] [--seed TEXT] [--from N] [--pairs] [--json]');
     process.exit(2);
   }
-  return { seed: values.seed, from, runs, json: values.json, pairs: values.pairs };
+  return { seed: values.seed, from, runs, json: values.json, pairs: values.pairs || runs >= runsOfAllFaults };
 }
 
 function shareOut(share: Omit<Share, 'at' | 'of'>): Promise<readonly Tally[]> {
@@ -183,6 +206,29 @@ function shareOut(share: Omit<Share, 'at' | 'of'>): Promise<readonly Tally[]> {
       });
     }),
   );
+}
+
+interface PairSummary {
+  readonly runs: number;
+  /** Runs in which the world came past the second point after the first crash. */
+  readonly bothCrashed: number;
+  readonly unvisited: readonly string[];
+  readonly seconds: number;
+}
+
+/** The pairs of all workers together: they work at the same time. */
+function pairSummary(tallies: readonly Tally[]): { readonly pairs?: PairSummary } {
+  const all = tallies.flatMap(({ pairs }) => (pairs === undefined ? [] : [pairs]));
+  if (all.length === 0) return {};
+  const total = (of: (one: PairTally) => number): number => all.reduce((sum, one) => sum + of(one), 0);
+  return {
+    pairs: {
+      runs: total(({ runs }) => runs),
+      bothCrashed: total(({ both }) => both),
+      unvisited: unvisited(new Set(all.flatMap(({ fired }) => fired))),
+      seconds: Math.max(...all.map(({ seconds }) => seconds)),
+    },
+  };
 }
 
 const named = ['lost', 'duplicated', 'reordered', 'undelivered'] as const;
@@ -209,12 +255,13 @@ async function main(): Promise<void> {
     medianSteps: steps[steps.length >> 1] ?? 0,
     distinctTraces: new Set(tallies.flatMap((one) => one.hashes)).size,
     sweepRuns: tallies.reduce((total, one) => total + one.swept, 0),
+    ...pairSummary(tallies),
     crashPoints: crashPoints.length,
     unvisited: missed,
     ...kinds,
     otherBreaches: others,
     faults,
-    seconds: Math.round((Date.now() - begun) / 100) / 10,
+    seconds: secondsSince(begun),
   };
   console.log(options.json ? JSON.stringify(summary) : JSON.stringify(summary, undefined, 2));
   const failedSeeds = tallies.flatMap((one) => one.failedSeeds);
@@ -222,7 +269,8 @@ async function main(): Promise<void> {
     console.error(failed);
   for (const seed of failedSeeds.slice(0, reportedMax)) await explain(seed);
   if (failedSeeds.length > reportedMax) console.error(`\nand ${failedSeeds.length - reportedMax} more seeds`);
-  const isClean = Object.keys(breaches).length === 0 && missed.length === 0 && unseen.length === 0;
+  const left = [...missed, ...unseen, ...(summary.pairs?.unvisited ?? [])];
+  const isClean = Object.keys(breaches).length === 0 && left.length === 0;
   process.exitCode = isClean ? 0 : 1;
 }
 

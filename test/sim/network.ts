@@ -39,6 +39,14 @@ export interface Listener extends Site {
 
 const abnormal = 1006;
 
+/** What a link ends with whose other end seems to speak another language, or none. */
+const misunderstood: ReadonlySet<number> = new Set([
+  closeCodes.badFrame,
+  closeCodes.incompatible,
+  closeCodes.flood,
+  closeCodes.tooBig,
+]);
+
 /** One link: two ends, frames in order, a death that each end learns in its own time. */
 export class Link {
   answering: End | undefined;
@@ -64,6 +72,7 @@ export class Link {
     const end = this[from];
     if (end === undefined || end.over) return;
     end.over = true;
+    this.network.closed(end.site.name, code);
     this.late = this.network.isLate();
     const other = this.other(end);
     if (other !== undefined && !this.silent) this.network.tell(this, other, code);
@@ -150,7 +159,8 @@ export class Network {
 
   #fly(link: Link, to: End, kind: string, bytes: Bytes): void {
     const { now } = this.world;
-    const at = Math.max(to.lastAt, now + this.world.delay(60, 4_000));
+    // Later than the one before, not at its instant: the seed orders what happens at one instant.
+    const at = Math.max(to.lastAt + 1, now + this.world.delay(60, 4_000));
     to.lastAt = at;
     this.world.park(to.life, `gets ${kind}`, at - now, () => this.#land(link, to, kind, bytes));
   }
@@ -170,7 +180,7 @@ export class Network {
   /** Lets an end know that the link is over, mostly after what was sent to it before. */
   tell(link: Link, end: End, code: number, inOrder = true): void {
     const soon = this.world.now + this.world.delay(30, 3_000);
-    const at = inOrder ? Math.max(end.lastAt, soon) : soon;
+    const at = inOrder ? Math.max(end.lastAt + 1, soon) : soon;
     end.lastAt = Math.max(end.lastAt, at);
     this.world.park(end.life, 'hears of the end', at - this.world.now, () => {
       if (end.over) return;
@@ -215,6 +225,11 @@ export class Network {
     for (const link of this.#between(left, right)) link.cut();
   }
 
+  /** Whatever carried the links of a site is gone. */
+  cutAll(site: string): void {
+    for (const link of this.#links) if (!link.over && link.dialling.site.name === site) link.cut();
+  }
+
   #between(left: string, right: string): readonly Link[] {
     const wanted = pair(left, right);
     return this.#links.filter((link) => !link.over && pair(link.dialling.site.name, link.target) === wanted);
@@ -222,6 +237,11 @@ export class Network {
 
   isLate(): boolean {
     return this.world.fault('late-frames', 300);
+  }
+
+  /** Everyone here speaks the protocol: nobody may take another for something else. */
+  closed(site: string, code: number): void {
+    if (misunderstood.has(code)) this.world.breach('misunderstood', `${site} ends a link with ${code}`);
   }
 }
 

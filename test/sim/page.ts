@@ -6,6 +6,7 @@ import { type HandDeed, pointedAt } from './hand';
 import { conversationOf, profile, rateSecretOf, urlOf } from './names';
 import type { Prng } from './prng';
 import type { DeviceStore } from './store';
+import type { Watch } from './watch';
 import type { Life, World } from './world';
 
 /** The device a page is open on. */
@@ -44,6 +45,7 @@ export class Page {
 
   constructor(
     private readonly world: World,
+    private readonly watch: Watch,
     private readonly device: PageHost,
     private readonly relays: number,
     private readonly secret: boolean,
@@ -170,6 +172,7 @@ export class Page {
       now: this.#now(),
       nonce: this.#nonce(),
     });
+    if (outcome?.kind === 'queued') this.watch.promised(this.device.name, wish.command);
     if (outcome?.kind === 'outbox-full') this.world.count('outbox-full');
   }
 

@@ -41,7 +41,11 @@ export type Step = { readonly at: number } & (
   | { readonly do: 'send'; readonly device: number; readonly channel: number; readonly burst: number }
   | { readonly do: 'join'; readonly device: number; readonly channel: number }
   | { readonly do: 'draft' | 'read' | 'identity' | 'more-relays' | 'fewer-relays'; readonly device: number }
-  | { readonly do: 'end-engine' | 'end-browser'; readonly device: number; readonly downMs: number }
+  | {
+      readonly do: 'end-engine' | 'end-tab' | 'end-browser';
+      readonly device: number;
+      readonly downMs: number;
+    }
   | { readonly do: 'end-store' | 'second-engine' | 'nudge'; readonly device: number }
   | { readonly do: 'hand'; readonly device: number; readonly deed: HandDeed; readonly nth: number }
   /** The bound of the outbox is another from now on, bytes: the browser estimates less room. */
@@ -204,6 +208,7 @@ function hostEvent(random: Prng, options: Options, healAt: number): Step {
   const forMs = random.between(1_000, 70_000);
   const kinds: readonly Step[] = [
     { at, do: 'end-engine', device, downMs },
+    { at, do: 'end-tab', device, downMs },
     { at, do: 'end-browser', device, downMs },
     { at, do: 'end-store', device },
     { at, do: 'second-engine', device },

@@ -50,7 +50,12 @@ export const planted: readonly Planted[] = [
   {
     title: 'effects leave before the commit',
     bug: { device: { store: { answersEarly: true } } },
-    shows: ['exposed-early'],
+    shows: ['exposed-early', 'lost'],
+  },
+  {
+    title: 'a message is called kept that is not on disk',
+    bug: { device: { scripts: withChanges('enqueue', () => []) } },
+    shows: ['lost'],
   },
   {
     title: 'a round is never due again',

@@ -5,6 +5,7 @@ import { ExposureChecker } from './checkers/exposure';
 import { Ledger } from './checkers/ledger';
 import { OpenChecker } from './checkers/open';
 import { OutboxChecker } from './checkers/outbox';
+import { RetentionChecker } from './checkers/retention';
 import { TimelineChecker } from './checkers/timelines';
 import { Device, type DeviceBug } from './device';
 import { profile } from './names';
@@ -32,6 +33,8 @@ export interface Result {
   readonly recreated: number;
   readonly faults: ReadonlyMap<string, number>;
   readonly fired: ReadonlySet<string>;
+  /** Crashes at points that really happened. */
+  readonly crashes: number;
   /** Visits of crash points while crashes could happen. */
   readonly visits: ReadonlyMap<string, number>;
   readonly endings: ReadonlyMap<Ending, number>;
@@ -70,16 +73,13 @@ export async function run(plan: Plan, bug: Bug = {}): Promise<Result> {
     const visits = new Map(world.crashes.visits);
     cast.heal();
     const healedAt = world.now;
-    let looked = 0;
-    await world.runUntil(healedAt + livenessMs, () => {
-      if (world.now < looked) return false;
-      looked = world.now + lookEveryMs;
-      return cast.isSettled();
-    });
+    await cast.comeRight(healedAt + livenessMs, () => cast.isSettled());
     for (let nth = 0; nth < reconnectsMax && cast.open().length > 0; nth++) {
       cast.reconnect();
-      await world.runUntil(world.now + reconnectedMs, () => cast.open().length === 0);
+      await cast.comeRight(world.now + reconnectedMs, () => cast.open().length === 0);
     }
+    // A late copy of a call that was refused may be accepted now, and then it has to arrive like the others.
+    await cast.comeRight(world.now + livenessMs, () => cast.isSettled());
     if (world.breaches.length === 0) cast.judge();
     return cast.result(visits, world.now - healedAt);
   } finally {
@@ -121,7 +121,8 @@ class Cast {
     const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
     this.#outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
     this.#open = new OpenChecker(watch, this.#ledger);
-    watch.add(this.#open, this.#ledger, this.#evidence, this.#outbox, exposure, this.#timelines);
+    const retention = new RetentionChecker(watch);
+    watch.add(this.#open, this.#ledger, this.#evidence, this.#outbox, exposure, this.#timelines, retention);
     const network = new Network(world, options.rates, watch);
     this.#network = network;
     const names = Array.from({ length: options.relays }, (_, at) => `r${at}`);
@@ -143,8 +144,9 @@ class Cast {
   }
 
   perform(step: Step): void {
-    this.world.count(step.do);
+    // Counted when it happens: a world may never come past the point.
     if (step.do === 'crash') return this.world.crashes.arm(step);
+    this.world.count(step.do);
     if (step.do === 'end-relay') return this.#relays[step.relay]?.crash(step.downMs);
     if (step.do === 'part-relays') return this.#partRelays(step.forMs);
     if (step.do === 'cut') return this.#network.cut(`d${step.device}`, `r${step.relay}`);
@@ -172,6 +174,8 @@ class Cast {
         return device.store.fill(step.forMs);
       case 'end-engine':
         return device.endEngine(step.downMs);
+      case 'end-tab':
+        return device.endTab(step.downMs);
       case 'end-browser':
         return device.crash(step.downMs);
       case 'end-store':
@@ -221,6 +225,16 @@ class Cast {
     }
   }
 
+  /** Lets time pass until something holds, which is looked at once in a while. */
+  async comeRight(untilMs: number, holds: () => boolean): Promise<void> {
+    let looked = 0;
+    await this.world.runUntil(untilMs, () => {
+      if (this.world.now < looked) return false;
+      looked = this.world.now + lookEveryMs;
+      return holds();
+    });
+  }
+
   isSettled(): boolean {
     return this.#devices.every((device) => device.page.idle) && this.#timelines.missing().length === 0;
   }
@@ -260,6 +274,7 @@ class Cast {
       recreated: entries.filter((entry) => (entry.row.operation?.generations.length ?? 0) > 1).length,
       faults: world.faults,
       fired: world.crashes.fired,
+      crashes: world.crashes.count,
       visits,
       endings: this.#evidence.endings,
       required: this.#evidence.required(),

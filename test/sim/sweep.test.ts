@@ -1,9 +1,21 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { MaterialiseArgs } from '../../src/core/transactions/materialise';
 import { reads, writes } from '../../src/core/transactions/registry';
 import { commands } from '../../src/core/wire/commands';
 import { crashPoints } from './crash';
-import { run } from './run';
-import { type Sweep, stories, storyOf, sweep, unvisited, withCrashes } from './sweep';
+import { lastFirst, replaced } from './planting';
+import { type Result, run } from './run';
+import {
+  type PairSweep,
+  pairsOf,
+  type Sweep,
+  stories,
+  storyOf,
+  sweep,
+  sweepPairs,
+  unvisited,
+  withCrashes,
+} from './sweep';
 
 describe('crash points', () => {
   test('are every registered write and every frame, each with its kinds', () => {
@@ -106,5 +118,44 @@ describe('a crash at every point, first and last visit, in the stories that come
   test('no point is left out: what is new must be visited too', () => {
     expect(unvisited(swept?.fired ?? new Set())).toEqual([]);
     expect(unvisited(new Set())).toEqual(crashPoints);
+  });
+});
+
+describe('two crashes in one run, until every point has been one of them', () => {
+  let swept: PairSweep | undefined;
+
+  beforeAll(async () => {
+    swept = await sweepPairs(undefined, true);
+  });
+
+  test('[OB-01] [OB-08] [OB-09] [RD-06] nothing is lost, doubled, reordered or shown too early', () => {
+    const failed = swept?.failed.map(({ plan, breaches }) => [
+      plan.seed,
+      plan.steps.slice(0, 2),
+      breaches[0],
+    ]);
+    expect(failed).toEqual([]);
+    expect(unvisited(swept?.fired ?? new Set())).toEqual([]);
+    expect(swept?.both).toBeGreaterThan((swept?.runs ?? 0) / 2);
+  });
+
+  test('the whole sweep holds every two points, in a story that comes past both', async () => {
+    const pairs = await pairsOf();
+    const named = new Set(pairs.map(({ points }) => points.toSorted().join(' ')));
+    expect(named.size).toBe((crashPoints.length * (crashPoints.length + 1)) / 2);
+  });
+
+  test('a bug that no single crash shows is found', async () => {
+    const scripts = replaced('materialise', (job, args, keys) => {
+      const making = args as MaterialiseArgs;
+      return making.term < 3 ? job : { ...job, start: () => lastFirst(making, keys) };
+    });
+    const bug = { device: { scripts } };
+    const [failed] = (await sweepPairs({ of: 40, at: 0 }, false, bug)).failed as [Result];
+    expect(failed.breaches.map(({ kind }) => kind)).toContain('head-only');
+    for (const left of [0, 1]) {
+      const steps = failed.plan.steps.filter((_, at) => at !== left);
+      expect((await run({ ...failed.plan, steps }, bug)).breaches).toEqual([]);
+    }
   });
 });

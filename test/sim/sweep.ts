@@ -99,7 +99,35 @@ export const stories: readonly Plan[] = [
     { at: 13_000, do: 'send', device: 0, channel: 0, burst: 2 },
     { at: 13_020, do: 'clock', device: 0, byMs: -86_400_000 },
   ]),
+  everything('everything', 1),
 ];
+
+/** What no other story holds together, so that a sweep over pairs comes past every two points in one run. */
+function everything(name: string, relays: number): Plan {
+  const apart = Array.from(
+    { length: relays },
+    (_, relay): Step => ({ at: 0, do: 'part', device: 0, relay, forMs: 14_000 }),
+  );
+  return story(name, { ...base, relays, rates: { ...calm, statusLost: 1_000 } }, 48_000, [
+    ...apart,
+    { at: 500, do: 'send', device: 0, channel: 0, burst: 4 },
+    { at: 700, do: 'draft', device: 0 },
+    { at: 800, do: 'identity', device: 0 },
+    { at: 900, do: 'read', device: 0 },
+    { at: 950, do: 'end-relay', relay: relays - 1, downMs: 6_000 },
+    { at: 1_000, do: 'send', device: 1, channel: 0, burst: 1 },
+    { at: 1_500, do: 'hand', device: 0, deed: 'edit', nth: 1 },
+    { at: 2_000, do: 'hand', device: 0, deed: 'retry', nth: 0 },
+    { at: 2_500, do: 'hand', device: 0, deed: 'drop-undo', nth: 2 },
+    { at: 3_000, do: 'hand', device: 0, deed: 'drop', nth: 3 },
+    { at: 10_000, do: 'more-relays', device: 1 },
+    { at: 11_000, do: 'fewer-relays', device: 1 },
+    { at: 12_000, do: 'end-tab', device: 1, downMs: 1_000 },
+
+    { at: 36_000, do: 'send', device: 1, channel: 1, burst: 1 },
+    { at: 44_000, do: 'join', device: 0, channel: 1 },
+  ]);
+}
 
 function story(name: string, options: Options, healAt: number, steps: readonly Step[]): Plan {
   return { seed: `story ${name}`, options, steps, healAt };
@@ -158,26 +186,59 @@ export function withCrashes(plan: Plan, crashes: readonly CrashPlan[]): Plan {
   return { ...plan, steps: [...steps, ...plan.steps] };
 }
 
-/** Crashes at every two points of one story, each at its first visit, and at every point twice. */
+/** Two points, and the shortest story that comes past both. */
+export interface Pair {
+  readonly plan: Plan;
+  readonly points: readonly [string, string];
+}
+
+/** Every two points, and every point with itself. A point no story comes past is in no pair. */
+export async function pairsOf(): Promise<readonly Pair[]> {
+  const told: Result[] = [];
+  for (const plan of [...stories, everything('everything, of relays too', 3)]) told.push(await run(plan));
+  const shortest = told.toSorted((left, right) => left.steps - right.steps);
+  return crashPoints.flatMap((one, at) =>
+    crashPoints.slice(at).flatMap((other) => {
+      const found = shortest.find(({ visits }) => visits.has(one) && visits.has(other));
+      return found === undefined ? [] : [{ plan: found.plan, points: [one, other] as const }];
+    }),
+  );
+}
+
+/** What a sweep over pairs showed. */
+export interface PairSweep extends Sweep {
+  /** Runs in which both crashes happened: after the first one the world may never come past the second point. */
+  readonly both: number;
+}
+
+/**
+ * Two crashes in one run, each at the first visit of its point; for a point with itself at the second one too. `brief`
+ * passes over pairs both points of which have fired already.
+ */
 export async function sweepPairs(
-  plan: Plan,
   share: { readonly of: number; readonly at: number } = { of: 1, at: 0 },
-): Promise<Sweep> {
+  brief = false,
+  bug: Bug = {},
+): Promise<PairSweep> {
   const fired = new Set<string>();
   const failed: Result[] = [];
-  const first = crashesOf((await run(plan)).visits, 1).filter(({ nth }) => nth === 1);
-  const pairs = first.flatMap((one, at) => first.slice(at).map((other) => [one, again(one, other)] as const));
-  const own = pairs.filter((_, nth) => nth % share.of === share.at);
-  for (const pair of own) {
-    const result = await run(withCrashes(plan, pair));
+  let runs = 0;
+  let both = 0;
+  const own = (await pairsOf()).filter((_, nth) => nth % share.of === share.at);
+  for (const { plan, points } of own) {
+    const [one, other] = points;
+    if (brief && fired.has(one) && fired.has(other)) continue;
+    const crashes = [
+      { point: one, nth: 1 },
+      { point: other, nth: one === other ? 2 : 1 },
+    ];
+    const result = await run(withCrashes(plan, crashes), bug);
+    runs += 1;
+    if (result.crashes === crashes.length) both += 1;
     for (const point of result.fired) fired.add(point);
     if (result.breaches.length > 0) failed.push(result);
   }
-  return { runs: own.length + 1, fired, failed };
-}
-
-function again(one: CrashPlan, other: CrashPlan): CrashPlan {
-  return one === other ? { ...other, nth: 2 } : other;
+  return { runs, both, fired, failed };
 }
 
 /** The crashes of a sweep over one story, by what it came past without any. */

@@ -1,4 +1,4 @@
-import type { AccountId, Bytes, EventId } from '../../src/core/ids';
+import type { AccountId, Bytes, EventId, LogicalId } from '../../src/core/ids';
 import type { CountersRow, EventRow, MessageRow, RelayRow } from '../../src/core/tables';
 import type { Change } from '../../src/core/transaction';
 import type { MemoryTables } from '../../src/store/memory/memory-tables';
@@ -35,11 +35,18 @@ export interface Passing {
   readonly link: object;
 }
 
+/** A person was told that a message is kept. */
+export interface Promised {
+  readonly site: string;
+  readonly command: LogicalId;
+}
+
 /** Stands outside the code, watches every step, and knows the property, not the code. */
 export interface Checker {
   /** A realm begins to open a link. */
   dialled?(life: Life, to: string, link: object): void;
   called?(call: Called): void;
+  promised?(promise: Promised): void;
   committed?(commit: Commit): void;
   sent?(frame: Passing): void;
   delivered?(frame: Passing): void;
@@ -67,6 +74,10 @@ export class Watch {
 
   called(site: string, life: Life, name: string, args: unknown): void {
     for (const one of this.#checkers) one.called?.({ site, life, name, args });
+  }
+
+  promised(site: string, command: LogicalId): void {
+    for (const one of this.#checkers) one.promised?.({ site, command });
   }
 
   committed(site: string, names: readonly string[], changes: readonly Change[]): void {

@@ -63,7 +63,10 @@ export class World {
     this.random = new Prng(seed);
     this.#delays = this.random.fork('delays');
     this.now = startMs;
-    this.crashes = new Crashes((line) => this.note(line));
+    this.crashes = new Crashes((point) => {
+      this.note(`crash at ${point}`);
+      this.count('crash');
+    });
   }
 
   /** Parks something for a life, to happen after so many ms. */

@@ -86,10 +86,14 @@ function dueRound(operation: Operation, slot: number, conditions: Conditions): V
 /** Not into the last seconds of a slot: the copy would be too old as soon as it arrives. */
 const recreateMarginMs = 5_000;
 
-/** When the next round is due. A stored deadline further away than its own maximum is invalid: the clock moved. */
+/**
+ * When the next round is due. A stored deadline further away than its own maximum is invalid: the clock moved. Whatever
+ * a person presses, by whichever clock, rounds are no closer than the pause between tries.
+ */
 export function dueAt(operation: Operation, now: number): number {
-  const stored = operation.nextAt ?? 0;
-  return stored - now > backoffMaxMs ? now : stored;
+  const { nextAt: stored = 0, lastRoundAt: last = 0 } = operation;
+  if (stored - now > backoffMaxMs) return now;
+  return last > now ? stored : Math.max(stored, last + limits.retryPauseMs);
 }
 
 function isWaiting(operation: Operation, now: number): boolean {

@@ -39,7 +39,8 @@ export function* retryNow(args: HandArgs): Script<RetryOutcome> {
   const at = earliestRound(before, args.now);
   if (at > args.now) return decide({ kind: 'not-before', at });
   const { parked: _parked, ...rest } = reopenRejected(before, args.now);
-  return changed({ kind: 'due' }, { ...row, operation: { ...rest, nextAt: args.now } }, counters);
+  // Not at the page's `now`: rounds go by the clock of the peers, and a page's ahead of it would put them off.
+  return changed({ kind: 'due' }, { ...row, operation: { ...rest, nextAt: at } }, counters);
 }
 
 /**

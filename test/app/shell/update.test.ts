@@ -19,8 +19,8 @@ function loseDrafts(): void {
   Object.assign(page, { dropped: 0, dropDrafts: true });
   const { postMessage } = ServiceWorker.prototype;
   ServiceWorker.prototype.postMessage = function (this: ServiceWorker, message: unknown, ...rest: unknown[]) {
-    const { request } = message as { request?: { name?: string } };
-    if (page.dropDrafts && request?.name === 'putDraft') page.dropped += 1;
+    const { requests } = message as { requests?: { name?: string }[] };
+    if (page.dropDrafts && requests?.some(({ name }) => name === 'putDraft')) page.dropped += 1;
     else Reflect.apply(postMessage, this, [message, ...rest]);
   } as typeof postMessage;
 }

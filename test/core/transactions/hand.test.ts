@@ -72,6 +72,20 @@ describe('try now', () => {
     }
   });
 
+  test('[OB-35] a page whose clock is ahead puts no round off: it is due by the clock of the peers', async () => {
+    const home = await sent();
+    expect(await retry(home, 1, t0 + 600_000)).toEqual({ kind: 'due' });
+    expect(ask(home, t0 + limits.retryPauseMs - 1).send).toBeUndefined();
+    expect(ask(home, t0 + limits.retryPauseMs)).toEqual({ send: 'rebroadcast', relays });
+  });
+
+  test('[OB-35] a page whose clock is a day behind brings no round nearer to the last than the pause', async () => {
+    const home = await sent();
+    expect(await retry(home, 1, t0 - 24 * hour)).toEqual({ kind: 'due' });
+    expect(ask(home, t0 + limits.retryPauseMs - 1).send).toBeUndefined();
+    expect(ask(home, t0 + limits.retryPauseMs)).toEqual({ send: 'rebroadcast', relays });
+  });
+
   test('(BL-02) one behind the head waits, and one that left or was edited meanwhile is gone', async () => {
     const home = await sent();
     const before = home.everything();

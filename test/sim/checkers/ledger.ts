@@ -1,6 +1,6 @@
 import type { EventId, LogicalId } from '../../../src/core/ids';
 import type { MessageRow } from '../../../src/core/tables';
-import type { Checker, Commit, Watch } from '../watch';
+import type { Checker, Commit, Promised, Watch } from '../watch';
 
 /** One accepted message, as the rows of its device have shown it. */
 export interface Entry {
@@ -29,6 +29,8 @@ function isDropped(row: MessageRow): boolean {
 export class Ledger implements Checker {
   readonly #lanes = new Map<string, Entry[]>();
   readonly #byLogical = new Map<string, Entry>();
+  /** Every command that was ever accepted: an edit takes another one. */
+  readonly #commands = new Set<string>();
   /** Events of the whole world, by what they are a generation of. */
   readonly births = new Map<EventId, Entry>();
 
@@ -45,6 +47,13 @@ export class Ledger implements Checker {
   /** The entry at a place of a device: an edit changes everything of it but that. */
   entry(device: string, seq: number): Entry | undefined {
     return this.lane(device).find((entry) => entry.row.seq === seq);
+  }
+
+  /** Only what is on disk may be called kept (OB-04). */
+  promised({ site, command }: Promised): void {
+    if (!this.#commands.has(`${site} ${command}`)) {
+      this.watch.world.breach('lost', `${site} says that ${command} is kept, which no commit holds`);
+    }
   }
 
   committed(commit: Commit): void {
@@ -64,6 +73,7 @@ export class Ledger implements Checker {
   }
 
   #take(device: string, row: MessageRow): void {
+    this.#commands.add(`${device} ${row.logical}`);
     const twin = this.#byLogical.get(`${device} ${row.logical}`);
     if (twin !== undefined && twin.row.seq !== row.seq) {
       this.watch.world.breach(

@@ -6,6 +6,8 @@ import type { Evidence } from './evidence';
 import { mayChange, openOf } from './hand';
 import { type Ledger, waits } from './ledger';
 
+type Named = Pick<Commit, 'site' | 'names'>;
+
 /**
  * What must hold of the lane after every commit of a device: nothing leaves but the head and only with evidence, one
  * active generation, no generation behind the head, intents that never step back, counters that say what the rows say.
@@ -78,7 +80,7 @@ export class OutboxChecker implements Checker {
     if (row.operation?.parked !== undefined) this.parked.add(row.operation.parked);
     this.#generations(device, before, row);
     this.#intents(device, before, row);
-    this.#rounds(device, before?.operation, row.operation);
+    this.#rounds({ site: device, names }, before?.operation, row.operation);
   }
 
   /** A drop can be undone while nothing behind it was exposed: else the order would be another than was accepted. */
@@ -91,10 +93,15 @@ export class OutboxChecker implements Checker {
   }
 
   /** Rounds come one by one, never before they are due, with the pauses that were promised (OB-17). */
-  #rounds(device: string, before: Operation | undefined, now: Operation | undefined): void {
+  #rounds({ site: device, names }: Named, before: Operation | undefined, now: Operation | undefined): void {
     const round = now?.round ?? 0;
     const earlier = before?.round ?? 0;
-    if (now === undefined || round === earlier) return;
+    if (now === undefined) return;
+    const later = (now.nextAt ?? 0) - (before?.nextAt ?? Number.POSITIVE_INFINITY);
+    if (names.includes('retryNow') && round === earlier && now.parked === undefined && later > 0) {
+      this.#breach('rounds', `${device} was told to try now and puts it off by ${later} ms`);
+    }
+    if (round === earlier) return;
     if (round !== earlier + 1) this.#breach('rounds', `${device} went from round ${earlier} to ${round}`);
     const began = now.lastRoundAt ?? 0;
     if (before?.nextAt !== undefined && earlier > 0 && began < before.nextAt && this.isSteady(device)) {
@@ -106,6 +113,8 @@ export class OutboxChecker implements Checker {
     }
     if (now.nextAt === undefined) return;
     const pause = now.nextAt - began;
+    // A person may have pressed in the same batch: then the next round is due as soon as rounds may be.
+    if (names.includes('retryNow') && pause <= leastPauseMs) return;
     const fits = round <= 5 ? pause === 30_000 * 2 ** (round - 1) : pause >= 720_000 && pause <= 1_200_000;
     if (!fits) this.#breach('rounds', `${device} pauses ${pause} ms after round ${round}`);
   }

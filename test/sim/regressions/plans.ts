@@ -90,4 +90,29 @@ export const regressions: readonly Regression[] = [
     ],
     { rates: { ...calm, statusLost: 1_000 } },
   ),
+  regression('a device whose clock is a day off does not drop its relay for what others say', [
+    { at: 2_000, do: 'clock', device: 0, byMs: -86_400_000 },
+    { at: 4_000, do: 'send', device: 1, channel: 0, burst: 7 },
+  ]),
+  regression('what a device keeps of the graph is not pruned by a clock that was just moved on by 20 years', [
+    { at: 1_000, do: 'send', device: 0, channel: 0, burst: 2 },
+    { at: 3_000, do: 'cut', device: 0, relay: 0 },
+    { at: 5_090, do: 'clock', device: 0, byMs: 631_152_000_000 },
+  ]),
+  regression(
+    '"try now" on a device whose clock is ten minutes ahead does not put the round off',
+    [
+      { at: 500, do: 'clock', device: 0, byMs: 600_000 },
+      { at: 4_000, do: 'send', device: 0, channel: 0, burst: 1 },
+      { at: 8_000, do: 'hand', device: 0, deed: 'retry', nth: 0 },
+    ],
+    { relays: 2, relaySkewsMs: [0, 0], rates: { ...calm, statusLost: 1_000 } },
+  ),
+  regression('a clock that comes right by less than timers may be late is seen to have come right', [
+    { at: 1_000, do: 'clock', device: 0, byMs: -12_000 },
+    { at: 2_000, do: 'clock', device: 0, byMs: -12_000 },
+    { at: 3_000, do: 'clock', device: 0, byMs: -12_000 },
+    { at: 3_500, do: 'cut', device: 0, relay: 0 },
+    { at: 5_000, do: 'send', device: 0, channel: 0, burst: 1 },
+  ]),
 ];
