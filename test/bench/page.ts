@@ -154,12 +154,20 @@ export async function headIsFree(): Promise<boolean> {
   return head?.operation?.intents.every((intent) => intent.state !== 'leased') ?? false;
 }
 
-/** Queues so many more, drains them and forgets the relay; ms from one acknowledgement to the next, on average. */
-export async function drainAgain(relay: string, count: number, patienceMs: number): Promise<number> {
+/**
+ * Queues so many more, drains them and forgets the relay; ms from one acknowledgement to the next, on average of those
+ * after the first ones.
+ */
+export async function drainAgain(
+  relay: string,
+  count: number,
+  skipped: number,
+  patienceMs: number,
+): Promise<number> {
   await Promise.all(Array.from({ length: count }, enqueue));
-  const times = (await drain(relay, patienceMs)).slice(-count);
+  const times = (await drain(relay, patienceMs)).slice(skipped - count);
   await store.transact('removeRelay', { account: place.account, url: relay, now: Date.now() });
-  return ((times.at(-1) ?? Number.NaN) - (times[0] ?? Number.NaN)) / (count - 1);
+  return ((times.at(-1) ?? Number.NaN) - (times[0] ?? Number.NaN)) / (times.length - 1);
 }
 
 /**

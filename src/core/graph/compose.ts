@@ -6,7 +6,7 @@ import { type Ask, type Change, get } from '../transaction';
 import { encodeEvent, makeEvent } from '../wire/event';
 import { slotOf } from '../wire/profile';
 import { emptySlot, type GraphPlace, insertKnown } from './insert';
-import { knowEvent } from './rules';
+import { knowMade } from './rules';
 import { byHeight } from './slots';
 
 /** What an own event is made of. */
@@ -57,11 +57,15 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
     own.content,
   );
   const event = encodeEvent(made);
-  const known = knowEvent(event);
+  const known = knowMade(made, event);
   if (typeof known === 'string') throw new TypeError(`an own event is broken: ${known}`);
   // Through the same door as everyone's: what we would refuse from others never leaves here.
   const blob = own.blobOf?.(known.id) ?? new Uint8Array(0);
-  const { outcome, changes } = yield* insertKnown(place, slot, known, { blob, covers: own.covers });
+  const { outcome, changes } = yield* insertKnown(place, slot, known, {
+    blob,
+    covers: own.covers,
+    tips: chosen,
+  });
   if (outcome.verdict !== 'inserted') throw new TypeError(`an own event is refused: ${outcome.verdict}`);
   return {
     id: known.id,

@@ -119,8 +119,11 @@ function asLive(outcome: InsertOutcome, inSlot: boolean): InsertOutcome {
 /** How an event that passed its quick check enters: one of others into the room there is, an own one always. */
 export type Entry = { readonly blob: Bytes } & (
   | { readonly room: number }
-  /** Lane position of an own event just made; others inherit the highest of their parents. */
-  | { readonly covers: number }
+  /**
+   * Lane position of an own event just made; others inherit the highest of their parents. It stands on `tips`, which
+   * the slot's row names: they are there, and need no look.
+   */
+  | { readonly covers: number; readonly tips: readonly Tip[] }
 );
 
 /** Takes an event into its slot when every parent is there and the slot's rules hold. */
@@ -132,24 +135,26 @@ export function* insertKnown(
 ): Script<InsertOutcome> {
   const genesis = genesisOf(place.profile, slot).id;
   if (isForeignGenesis(known, genesis)) return decide(invalid('foreign-genesis'));
+  // The genesis is derived and always there. An own event has a position of its own and inherits none.
+  const given = [{ id: genesis, layer: 0 }, ...('tips' in entry ? entry.tips : [])];
   const [slotRow, parents, position] = yield* all([
     get('slots', [place.account, slot]),
-    all(known.parents.map((parent) => parentOf(place, slot, parent, genesis))),
+    all(known.parents.map((parent) => parentOf(place, slot, parent, given))),
     positionOf(place, known.id, entry),
   ]);
-  const there = parents.filter((parent) => parent !== undefined);
-  if (there.length < parents.length) {
+  const found = parents.filter((parent) => parent !== undefined);
+  if (found.length < parents.length) {
     const missing = known.parents.filter((_, at) => parents[at] === undefined);
     return decide({ verdict: 'missing', slot, parents: missing });
   }
-  const breach = slotBreach(place.profile, slot, known, there);
+  const breach = slotBreach(place.profile, slot, known, found);
   if (breach !== undefined) return decide(invalid(breach));
   const before = slotRow ?? emptySlot(place, slot);
   const after = grow(before, known, entry.blob);
   const proven = yield* admit(place, known, entry.blob);
   if (typeof proven === 'string') return decide(unproven(proven));
   if ('room' in entry && isFull(before, after, entry.room)) return decide(refuse('busy'));
-  const row = rowOf(place, slot, known, entry.blob, position ?? { own: false, covers: coversOf(there) });
+  const row = rowOf(place, slot, known, entry.blob, position ?? { own: false, covers: coversOf(found) });
   return decide({ verdict: 'inserted', row }, [put('events', row), put('slots', after), ...proven]);
 }
 
@@ -163,9 +168,14 @@ interface Parent extends ParentFacts {
   readonly covers: number;
 }
 
-function* parentOf(place: GraphPlace, slot: Slot, id: EventId, genesis: EventId): Ask<Parent | undefined> {
-  if (id === genesis) return { id, slot, layer: 0, covers: 0 };
-  return yield* get('events', [place.account, id]);
+function* parentOf(
+  place: GraphPlace,
+  slot: Slot,
+  id: EventId,
+  tips: readonly Tip[],
+): Ask<Parent | undefined> {
+  const tip = tips.find((one) => one.id === id);
+  return tip === undefined ? yield* get('events', [place.account, id]) : { ...tip, slot, covers: 0 };
 }
 
 type Position = Pick<EventRow, 'own' | 'covers'>;

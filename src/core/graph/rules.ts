@@ -75,6 +75,11 @@ export function knowEvent(bytes: Bytes): KnownEvent | Breach {
     if (error instanceof DecodeError) return 'undecodable';
     throw error;
   }
+  return knowMade(event, bytes);
+}
+
+/** Names an event that is at hand decoded and as its bytes. */
+export function knowMade(event: Event, bytes: Bytes): KnownEvent | Breach {
   const known = knowHeader(event.header);
   return typeof known === 'string' ? known : { ...known, content: event.content, bytes };
 }

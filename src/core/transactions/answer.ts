@@ -44,7 +44,7 @@ export function* answer(args: AnswerArgs, keys: Keys): Script<AnswerOutcome> {
   const [[head], stored] = yield* all([
     laneAhead(args.account),
     get('counters', [args.account]),
-    headAhead(args.account, args.next, args.id),
+    headAhead(args.account, args.next),
   ]);
   // Nearly every answer is about the head; only others are looked up.
   const isOfHead = head?.operation?.generations.some((one) => one.id === args.id) ?? false;

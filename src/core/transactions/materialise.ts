@@ -247,16 +247,12 @@ export function laneAhead(account: AccountId): Ask<readonly MessageRow[]> {
 
 /**
  * What making the next head will ask, asked together with a script's first questions: answers are remembered for the
- * whole transaction, and each further round of questions is felt in a drain. `tip` is what it is probably built on.
+ * whole transaction, and each further round of questions is felt in a drain.
  */
-export function* headAhead(account: AccountId, args: MakingArgs | undefined, tip: EventId): Ask<void> {
+export function* headAhead(account: AccountId, args: MakingArgs | undefined): Ask<void> {
   const profile = args === undefined ? undefined : profileOf(args.profile);
   if (args === undefined || profile === undefined) return;
-  yield* all([
-    laneAhead(account),
-    get('slots', [account, slotOf(profile, args.now)]),
-    get('events', [account, tip]),
-  ]);
+  yield* all([laneAhead(account), get('slots', [account, slotOf(profile, args.now)])]);
 }
 
 /** The head of a lane, with the counters, for scripts that go on to the next one. */

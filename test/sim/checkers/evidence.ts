@@ -1,15 +1,19 @@
 import type { EventId } from '../../../src/core/ids';
+import { limits } from '../../../src/core/limits';
 import type { MessageRow } from '../../../src/core/tables';
 import { Reader } from '../../../src/core/wire/codec';
 import { parentsOf, readHeader } from '../../../src/core/wire/event';
 import { decodeEventPutStatus } from '../../../src/core/wire/event-put';
 import { decodeFrame } from '../../../src/core/wire/frame';
 import { nameOf, profile, urlOf } from '../names';
-import type { Checker, Passing, Watch } from '../watch';
+import type { Checker, Commit, Passing, Watch } from '../watch';
 import type { Ledger } from './ledger';
 
 /** How entries came to leave their lanes, also while no link was open, and Has said of an event of an old slot. */
 export type Ending = 'has-new' | 'has-known' | 'descendant' | 'has-old' | 'unconnected';
+
+/** A status leaves within this time after the transaction that decided it: the deadline of the call, and a tick. */
+const statusMsMax = limits.callMs + 1_000;
 
 /** The clocks of a run differ by less. */
 const skewMaxMs = 10_000;
@@ -17,12 +21,22 @@ const skewMaxMs = 10_000;
 /** What relays really said and what really builds on what: the only reasons to call a message acknowledged. */
 export class Evidence implements Checker {
   readonly #said = new Map<string, boolean>();
+  /** When each site came to keep an event. */
+  readonly #keptAt = new Map<string, number>();
   readonly endings = new Map<Ending, number>();
 
   constructor(
     private readonly watch: Watch,
     private readonly ledger: Ledger,
   ) {}
+
+  committed({ site, changes }: Commit): void {
+    for (const change of changes) {
+      if (!('put' in change) || change.put !== 'events') continue;
+      const key = `${site} ${change.row.id}`;
+      if (!this.#keptAt.has(key)) this.#keptAt.set(key, this.watch.world.now);
+    }
+  }
 
   sent(frame: Passing): void {
     if (frame.kind !== 'EventPutStatus') return;
@@ -34,7 +48,9 @@ export class Evidence implements Checker {
     if (kept === undefined) return;
     const isOld = kept.slot + profile.rotationMs <= this.watch.world.now - skewMaxMs;
     if (isOld && result.type === 'has' && !result.inserted) this.#count('has-old');
-    if (result.type === 'nack' && result.reason === 'too-old') {
+    const keptMs = this.watch.world.now - (this.#keptAt.get(`${frame.from} ${id}`) ?? 0);
+    // A status speaks of the moment of its transaction; a sync may bring the event while it is on its way.
+    if (result.type === 'nack' && result.reason === 'too-old' && keptMs > statusMsMax) {
       this.watch.world.breach('too-old', `${frame.from} calls ${id} too old, and has it`);
     }
   }

@@ -37,6 +37,7 @@ export class ExposureChecker implements Checker {
   /** Links an engine began since a relay last told it tips: one that was born later knows nothing of those before. */
   readonly #dials = new Map<string, number>();
   readonly #diallers = new WeakMap<object, Life>();
+  readonly #newest = new Map<string, object>();
 
   constructor(
     private readonly watch: Watch,
@@ -48,6 +49,7 @@ export class ExposureChecker implements Checker {
   dialled(life: Life, to: string, link: object): void {
     this.#diallers.set(link, life);
     const key = `${life.name} ${to}`;
+    this.#newest.set(key, link);
     this.#dials.set(key, (this.#dials.get(key) ?? 0) + 1);
   }
 
@@ -65,7 +67,9 @@ export class ExposureChecker implements Checker {
 
   delivered(frame: Passing): void {
     if (frame.kind !== 'TipRep' || this.watch.rowsOf(frame.to).isRelay) return;
-    this.#dials.delete(`${this.#diallers.get(frame.link)?.name} ${frame.from}`);
+    const key = `${this.#diallers.get(frame.link)?.name} ${frame.from}`;
+    // What comes late over a link that was given up says nothing of those dialled since.
+    if (this.#newest.get(key) === frame.link) this.#dials.delete(key);
     const list = this.#answered.get(frame.to) ?? [];
     this.#answered.set(frame.to, list);
     list.push({ relay: urlOf(frame.from), slot: slotOf(profile, this.clockOf(frame.to)) });
