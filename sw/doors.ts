@@ -14,7 +14,8 @@ export function onStoreMessage(server: Server, event: ExtendableMessageEvent): b
   if (!isOurs(event.source)) return true;
   if (message.holdfast === 'lane') openLane(server, port);
   else if (isBatch(message.requests)) {
-    event.waitUntil(Promise.all(message.requests.map((request) => serveOn(server, port, request))));
+    const post = posting(port);
+    event.waitUntil(Promise.all(message.requests.map((request) => serveCall(server, post, request))));
   }
   return true;
 }
@@ -30,16 +31,32 @@ function isOurs(source: Client | ServiceWorker | MessagePort | null): boolean {
 
 /** A lane does not keep this worker alive and dies with it silently: its owner watches the instance lock. */
 function openLane(server: Server, port: MessagePort): void {
-  port.onmessage = ({ data }: MessageEvent<unknown>) => void serveOn(server, port, data);
+  const post = posting(port);
+  port.onmessage = ({ data }: MessageEvent<unknown>) => void serveCall(server, post, data);
 }
 
-/** Answers on a port that calls share; resolves when the store is through. What names no call cannot be answered. */
-async function serveOn(server: Server, port: MessagePort, request: unknown): Promise<void> {
+type Post = (answer: LaneAnswer) => void;
+
+/** Posts answers on a port that calls share: those that are ready together, as of one batch, in one message. */
+function posting(port: MessagePort): Post {
+  let ready: LaneAnswer[] = [];
+  return (answer) => {
+    ready.push(answer);
+    if (ready.length > 1) return;
+    queueMicrotask(() => {
+      port.postMessage(ready);
+      ready = [];
+    });
+  };
+}
+
+/** Answers one call; resolves when the store is through. What names no call cannot be answered. */
+async function serveCall(server: Server, post: Post, request: unknown): Promise<void> {
   const call =
     typeof request === 'object' && request !== null && 'call' in request ? request.call : undefined;
   if (typeof call !== 'string') return;
   const served = server.serve(request);
-  port.postMessage({ call, answer: await served.answer } satisfies LaneAnswer);
+  post({ call, answer: await served.answer });
   await served.settled;
 }
 

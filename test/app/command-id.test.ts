@@ -19,7 +19,7 @@ function call(name: string, args: object, id?: string): Promise<Answer> {
     .replaceAll('=', '');
   const { port1, port2 } = new MessageChannel();
   const answered = new Promise<Answer>((settle) => {
-    port1.onmessage = ({ data }) => settle({ err: data.answer.err, outcome: data.answer.outcome });
+    port1.onmessage = ({ data: [{ answer }] }) => settle({ err: answer.err, outcome: answer.outcome });
   });
   const full = name === 'enqueue' ? { ...args, now: Date.now(), nonce: bytes(12) } : args;
   const request = { v: 1, build: 'test', call: id ?? made, name, args: full };

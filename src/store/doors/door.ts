@@ -10,7 +10,7 @@ import {
   parseAnswer,
 } from '../../core/wire/call';
 import type { Committed, Store } from '../../engine/ports';
-import { doorCalls } from './names';
+import { doorCalls, type LaneAnswer } from './names';
 
 /**
  * One way to the store's worker. It repeats a call as often as it takes, under the same call id, so a call may run
@@ -85,13 +85,16 @@ export class DoorStore implements Store {
   }
 }
 
-/** The answer in a message, if it is one: garbage is treated like silence. */
-export function answerOf(data: unknown): CallAnswer | undefined {
-  try {
-    return parseAnswer(data);
-  } catch {
-    return undefined;
-  }
+/** Answers in a message, each with the call it answers: garbage is treated like silence. */
+export function answersIn(data: unknown): readonly { readonly call: string; readonly answer: CallAnswer }[] {
+  if (!Array.isArray(data)) return [];
+  return (data as readonly Partial<LaneAnswer>[]).flatMap((one) => {
+    try {
+      return [{ call: String(one.call), answer: parseAnswer(one.answer) }];
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Resolves after `ms`. */

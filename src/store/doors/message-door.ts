@@ -1,8 +1,8 @@
 import { limits } from '../../core/limits';
 import type { CallAnswer, CallRequest } from '../../core/wire/call';
 import { watchDeath } from './death';
-import { answerOf, type Caller, type Door, lateError, newRequest } from './door';
-import { type DoorMessage, doorCalls, type LaneAnswer } from './names';
+import { answersIn, type Caller, type Door, lateError, newRequest } from './door';
+import { type DoorMessage, doorCalls } from './names';
 
 /** A message with calls that has left, and those of them that wait for their answer. */
 interface Letter {
@@ -129,11 +129,11 @@ export class MessageDoor implements Door {
       pending.sentTo = this.#alive;
       pending.letters.push(letter);
     }
-    port1.onmessage = ({ data }: MessageEvent<LaneAnswer>) => {
-      const answer = answerOf(data.answer);
-      if (answer === undefined) return;
-      byCall.get(data.call)?.settle(answer);
-      this.#watch(answer.sw);
+    port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+      for (const { call, answer } of answersIn(data)) {
+        byCall.get(call)?.settle(answer);
+        this.#watch(answer.sw);
+      }
     };
     const requests = calls.map(({ request }) => request);
     worker.postMessage({ holdfast: 'calls', requests } satisfies DoorMessage, [port2]);
@@ -202,11 +202,11 @@ export class MessageDoor implements Door {
       };
       const silent = setTimeout(() => end(false), ms);
       this.#giveUpHello = () => end(false);
-      port1.onmessage = ({ data }: MessageEvent<LaneAnswer>) => {
-        const answer = answerOf(data.answer);
-        if (answer === undefined) return;
-        this.#watch(answer.sw);
-        end(true);
+      port1.onmessage = ({ data }: MessageEvent<unknown>) => {
+        for (const { answer } of answersIn(data)) {
+          this.#watch(answer.sw);
+          end(true);
+        }
       };
       const request = newRequest(this.caller, doorCalls.hello, null);
       this.#worker()?.postMessage({ holdfast: 'calls', requests: [request] } satisfies DoorMessage, [port2]);

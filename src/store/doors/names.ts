@@ -27,7 +27,7 @@ export const doorCalls = {
 
 /** What a page posts to the service worker, with a port to answer on. */
 export type DoorMessage =
-  /** Each is answered on the port by a `LaneAnswer`, as soon as it is done. */
+  /** Each is answered on the port by a `LaneAnswer`, as soon as it is done; such as are done together come together. */
   | { readonly holdfast: 'calls'; readonly requests: readonly unknown[] }
   /** The port becomes a lane: requests come in, `LaneAnswer`s go out. */
   | { readonly holdfast: 'lane' };

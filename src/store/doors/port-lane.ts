@@ -1,8 +1,8 @@
 import { limits } from '../../core/limits';
 import type { CallAnswer, CallRequest } from '../../core/wire/call';
 import { watchDeath } from './death';
-import { answerOf, type Caller, type Door, newRequest, pause } from './door';
-import { doorCalls, type LaneAnswer } from './names';
+import { answersIn, type Caller, type Door, newRequest, pause } from './door';
+import { doorCalls } from './names';
 
 type Settle = (answer: CallAnswer | undefined) => void;
 
@@ -63,10 +63,8 @@ export class PortLane implements Door {
 
   async #greet(port: MessagePort): Promise<void> {
     const lane: Lane = { port, waiting: new Map(), stopWatching: () => {} };
-    port.onmessage = ({ data }: MessageEvent<Partial<LaneAnswer>>) => {
-      const settle = lane.waiting.get(data.call ?? '');
-      const answer = answerOf(data.answer);
-      if (settle !== undefined && answer !== undefined) settle(answer);
+    port.onmessage = ({ data }: MessageEvent<unknown>) => {
+      for (const { call, answer } of answersIn(data)) lane.waiting.get(call)?.(answer);
     };
     const answer = await send(lane, newRequest(this.parts, doorCalls.hello, null), limits.helloMs);
     if (answer === undefined) {

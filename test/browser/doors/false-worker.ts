@@ -81,7 +81,7 @@ export class FalseWorker {
 
   #takeCall(request: CallRequest, port: MessagePort): void {
     const { call } = request;
-    void this.#deliver(request, (answer) => port.postMessage({ call, answer } satisfies LaneAnswer));
+    void this.#deliver(request, (answer) => port.postMessage([{ call, answer }] satisfies LaneAnswer[]));
   }
 
   /** Delivers a call to the running instance, or to one that starts for it. */
@@ -121,7 +121,7 @@ export class FalseWorker {
       }
       void instance.server.serve(data).answer.then((answer) => {
         if (instance.stopped) return;
-        port.postMessage({ call: data.call, answer } satisfies LaneAnswer);
+        port.postMessage([{ call: data.call, answer }] satisfies LaneAnswer[]);
         if (this.stopsAt('after the answer')) this.stop();
       });
     };
