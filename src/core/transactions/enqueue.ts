@@ -1,6 +1,6 @@
 import { present } from '../assert';
 import type { DataKey } from '../crypto/seal';
-import { type OwnBody, openDraft, openOwnBody, sameOwnBody, sealOwnBody } from '../history/records';
+import { type OwnBody, openDraft, openOwnBody, readable, sameOwnBody, sealOwnBody } from '../history/records';
 import type { AccountId, Bytes, ConversationId, LogicalId } from '../ids';
 import { limits } from '../limits';
 import type { CountersRow, DraftRow, MessageRow } from '../tables';
@@ -123,7 +123,10 @@ function* draftOf(args: EnqueueArgs): Ask<DraftRow | undefined> {
  * of another tab, or was typed since.
  */
 function draftTaken(draft: DraftRow | undefined, args: EnqueueArgs, key: DataKey): readonly Change[] {
-  if (draft === undefined || openDraft(key, draft).trimEnd() !== args.body.text) return [];
+  if (draft === undefined) return [];
+  // One that does not open any more is no reason to refuse the message; it stays, and shows nothing.
+  const text = readable(() => openDraft(key, draft));
+  if (text?.trimEnd() !== args.body.text) return [];
   return [remove('drafts', [args.account, args.conversation])];
 }
 
@@ -151,7 +154,9 @@ export function entryBytes(sealedBody: Bytes): number {
 }
 
 function repeatOf(earlier: MessageRow, args: EnqueueArgs, keys: Keys): EnqueueOutcome {
-  const kept = openOwnBody(dataKey(keys), earlier);
-  const equal = earlier.conversation === args.conversation && sameOwnBody(kept, args.body);
+  // What does not open any more cannot be the same: the id is taken, and the text goes under another.
+  const kept = readable(() => openOwnBody(dataKey(keys), earlier));
+  const equal =
+    kept !== undefined && earlier.conversation === args.conversation && sameOwnBody(kept, args.body);
   return equal ? { kind: 'queued', seq: earlier.seq, repeated: true } : { kind: 'conflict' };
 }

@@ -22,8 +22,8 @@ interface Pending {
 /**
  * The door of a page: messages with calls, each with a port for the answers. The only door through which a page that
  * closes in the same moment reaches a service worker that is stopped (measured: platform.md 7), so the first copy
- * leaves before the task of its caller ends. A worker that dies takes the message with it silently; the lock of its instance tells of
- * it, and every open call goes out again under its id.
+ * leaves before the task of its caller ends. A worker that dies takes the message with it silently; the lock of its
+ * instance tells of it, and every open call goes out again under its id.
  */
 export class MessageDoor implements Door {
   readonly #pending = new Set<Pending>();

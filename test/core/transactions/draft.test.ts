@@ -34,3 +34,24 @@ test('a refused message leaves its draft where it is', async () => {
   expect(outcome.kind).toBe('outbox-full');
   expect(home.rows('drafts')).toHaveLength(1);
 });
+
+test('a draft that does not open any more holds up no message', async () => {
+  const home = await Home.with();
+  const args = enqueueArgs(1);
+  const draft = { account, now: t0, nonce: new Uint8Array(12).fill(7), conversation: args.conversation };
+  await home.store.transact('putDraft', { ...draft, text: args.body.text });
+  const [row] = home.rows('drafts');
+  row?.sealed.fill(0, 30);
+  const { outcome } = await home.store.transact('enqueue', { ...args, takesDraft: true });
+  expect(outcome.kind).toBe('queued');
+});
+
+test('[OB-33] a repeat of a message whose record is damaged is a conflict, not an error', async () => {
+  const home = await Home.with();
+  const args = enqueueArgs(1);
+  await home.store.transact('enqueue', args);
+  const [row] = home.rows('messages');
+  row?.body.fill(0, 30);
+  const { outcome } = await home.store.transact('enqueue', args);
+  expect(outcome.kind).toBe('conflict');
+});
