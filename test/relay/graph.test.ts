@@ -6,7 +6,7 @@ import { utf8Bytes } from '../../src/core/wire/codec';
 import { decodeEvent, encodeEvent, eventId, type Header } from '../../src/core/wire/event';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import type { RelayGraph } from '../../src/relay/relay-graph';
-import { type Made, make, noBlob, one, slot } from '../fixtures/graph-world';
+import { type Made, make, noBlob, one, slot, twoPaths } from '../fixtures/graph-world';
 import { memoryGraph } from '../fixtures/peer';
 import { runRelay } from '../fixtures/running-relay';
 
@@ -14,12 +14,6 @@ const hour = holdfast.rotationMs;
 const now = (): number => slot + 20_000;
 const has = (inserted: boolean) => ({ type: 'has', inserted });
 const nack = (reason: string) => ({ type: 'nack', reason });
-const drawing = String.raw`
-   b - d
-  /     \
- a       f
-  \     /
-   c - e`;
 
 function found(made: ReadonlyMap<string, Made>, name: string): Made {
   const event = made.get(name);
@@ -86,7 +80,7 @@ describe('an event on parents that are not here', () => {
 
   test('[EG-07] (child rejected when parent body rejected) whose parent is given altered: Busy, and Has from a peer with the right one', async () => {
     const relay = await runRelay({ now });
-    const made = make(drawing);
+    const made = make(twoPaths);
     const liar = await relay.peer({ graph: await altering(made, 'b') });
     const f = found(made, 'f');
     expect(await liar.put(f)).toEqual(nack('busy'));
@@ -98,7 +92,7 @@ describe('an event on parents that are not here', () => {
 
   test('[EG-07] whose peer leaves before it answers: nothing of it stays, and another peer brings it', async () => {
     const relay = await runRelay({ now });
-    const made = make(drawing);
+    const made = make(twoPaths);
     const silent = await relay.peer();
     silent.say({ say: 'put', event: found(made, 'f').bytes, blob: noBlob });
     await silent.next('headers-asked');
@@ -112,7 +106,7 @@ describe('an event on parents that are not here', () => {
 describe('a first sync', () => {
   test('(dag_sync_rejects_bad_blob, child rejected when parent body rejected) from a peer that alters a body ends, and goes on with another', async () => {
     const relay = await runRelay({ now, sections: '' });
-    const made = make(drawing);
+    const made = make(twoPaths);
     await relay.peer({ graph: await altering(made, 'c') });
     const honest = await relay.peer({ graph: await graphOf(made) });
     await honest.next('events-asked');
@@ -131,7 +125,7 @@ describe('slots over a restart', () => {
     let time = now();
     const first = await runRelay({ now: () => time });
     const before = await first.peer();
-    const old = make(drawing);
+    const old = make(twoPaths);
     for (const { bytes, id } of old.values()) expect(await before.put({ id, bytes })).toEqual(has(true));
     time = slot + hour + 20_000;
     const next = make('a - b', slot + hour);

@@ -3,7 +3,7 @@ import type { EventId } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import type { RelayGraph } from '../../src/relay/relay-graph';
-import { type Made, make, noBlob, one, slot } from '../fixtures/graph-world';
+import { type Made, make, noBlob, one, slot, twoPaths } from '../fixtures/graph-world';
 import { memoryGraph, type TestPeer } from '../fixtures/peer';
 import { runRelay, type TestRelay } from '../fixtures/running-relay';
 
@@ -11,16 +11,10 @@ const hour = holdfast.rotationMs;
 const now = (): number => slot + 20_000;
 const before = slot - hour;
 const sections = '[profile]\nretained_slots = 24\nsync_slots = 2';
-const drawing = String.raw`
-   b - d
-  /     \
- a       f
-  \     /
-   c - e`;
 
 afterEach(() => void vi.useRealTimers());
 
-/** A graph of a drawing in this slot and one in the slot before. */
+/** A graph of a twoPaths in this slot and one in the slot before. */
 async function graphOf(...made: readonly ReadonlyMap<string, Made>[]): Promise<RelayGraph> {
   const graph = memoryGraph(now);
   for (const one of made) {
@@ -63,7 +57,7 @@ async function logged(relay: TestRelay, what: string, times = 1): Promise<void> 
 
 describe('the first sync of a relay', () => {
   test('[EG-05] goes on with the slots after one that a peer has not all of, and is done with the current one', async () => {
-    const [old, current] = [make(drawing, before), make(drawing)];
+    const [old, current] = [make(twoPaths, before), make(twoPaths)];
     const relay = await runRelay({ now, sections });
     const graph = withoutBodies(await graphOf(old, current), [idOf(old, 'b')]);
     const peer = await relay.peer({ graph });
@@ -76,7 +70,7 @@ describe('the first sync of a relay', () => {
   });
 
   test('takes what one peer lacks from another: each of two has half, and together they have all', async () => {
-    const current = make(drawing);
+    const current = make(twoPaths);
     const relay = await runRelay({ now, sections });
     const left = withoutBodies(await graphOf(current), [idOf(current, 'b')]);
     await relay.peer({ graph: left });
@@ -88,7 +82,7 @@ describe('the first sync of a relay', () => {
   });
 
   test('with two peers that never give what they name it neither ends nor loops, and a third one ends it', async () => {
-    const current = make(drawing);
+    const current = make(twoPaths);
     const relay = await runRelay({ now, sections });
     const liars: TestPeer[] = [];
     for (let count = 0; count < 2; count++) {
@@ -131,7 +125,7 @@ describe('what a synced relay missed', () => {
 
   test('it asks of the first peer that comes, within half a minute and in every slot it syncs, and of no other', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const [old, current] = [make(drawing, before), make(drawing)];
+    const [old, current] = [make(twoPaths, before), make(twoPaths)];
     const relay = await runRelay({ now, sections: bootstrap });
     const peer = await relay.peer({ graph: await graphOf(old, current) });
     await peer.settle();

@@ -63,8 +63,12 @@ for (const colorScheme of /** @type {const} */ (['light', 'dark'])) {
     tab.on('pageerror', (error) => console.error(error));
     for (const state of states) {
       const [wantedState, press = ''] = state.split('+');
-      await tab.goto(`${address}?state=${wantedState}&language=${language}&press=${press}`);
-      await tab.waitForTimeout(700);
+      const url = `${address}?state=${wantedState}&language=${language}&press=${press}`;
+      // What is loaded late is there, and nothing moves any more.
+      await tab.goto(url, { waitUntil: 'networkidle' });
+      await tab.waitForFunction(() =>
+        document.getAnimations().every(({ playState }) => playState !== 'running'),
+      );
       await tab.screenshot({ path: `${out}/${state}-${name}-${colorScheme}.png` });
     }
     await context.close();
