@@ -12,6 +12,7 @@ import {
   knowEvent,
   proofBreach,
 } from './rules';
+import { slotRowOf } from './slot-row';
 import { byDepth, isRetained } from './slots';
 
 /** One event of an answer to a request. */
@@ -87,7 +88,7 @@ function* askAhead(place: GraphPlace, slot: Slot, named: readonly Named[]): Ask<
   const ids = new Set(named.flatMap(({ known }) => [known.id, ...known.parents]));
   const { account, ownPosition } = place;
   return yield* all([
-    get('slots', [account, slot]),
+    slotRowOf(place, slot),
     all([...ids].map((id) => get('events', [account, id]))),
     all(ownPosition === undefined ? [] : named.map(({ known }) => ownPosition(known.id))),
   ]);
