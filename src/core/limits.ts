@@ -107,6 +107,8 @@ export const limits = {
   slotTipsMax: 2_048,
   /** Events of one slot, beyond which those of others are refused as Busy: far more than honest peers make. */
   slotEventsMax: 1_048_576,
+  /** Highest events of a slot from which its row is made anew when that was lost: each may be as large as a content may be. */
+  slotRecountEventsMax: 256,
   /** Events forgotten in one transaction: each may be as large as a content may be. */
   pruneEventsMax: 64,
   /** Ancestors of one live event that are fetched at once. */

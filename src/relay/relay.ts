@@ -25,6 +25,8 @@ export interface RelayHealth {
   readonly synced: boolean;
   readonly peers: number;
   readonly ready: number;
+  /** Rows of the store that cannot be read and are passed over, if there are any. */
+  readonly damagedRows?: number;
 }
 
 /** A relay without its listening socket: store, graph, peers and the turn of slots. */
@@ -93,7 +95,9 @@ export class Relay {
 
   health(): RelayHealth {
     const ready = [...this.#peers].filter((peer) => peer.isReady).length;
-    return { synced: this.#graph.synced, peers: this.#peers.size, ready };
+    const { damagedRows } = this.#store;
+    const health = { synced: this.#graph.synced, peers: this.#peers.size, ready };
+    return damagedRows === 0 ? health : { ...health, damagedRows };
   }
 
   /** Sends everyone away, writes everything down and closes the store. */
@@ -133,6 +137,8 @@ export class Relay {
     } catch {
       this.log('error', 'pruning failed', { why: 'store' });
     }
+    const { damagedRows } = this.#store;
+    if (damagedRows > 0) this.log('error', 'rows damaged', { rows: damagedRows });
     if (this.#stopping) return;
     const { profile } = this.config;
     const wait = slotOf(profile, this.now()) + profile.rotationMs - this.now();

@@ -12,6 +12,7 @@ import {
   knowEvent,
   proofBreach,
 } from './rules';
+import { slotRowOf } from './slot-row';
 import { byDepth, isRetained } from './slots';
 
 /** One event of an answer to a request. */
@@ -104,7 +105,7 @@ function* lookAhead(
   const [near, found] = yield* all([
     rows('events', { prefix: [account, slot], ...layers }, nearRowsMax, 'slot'),
     rowsOf(account, below),
-    get('slots', [account, slot]),
+    slotRowOf(place, slot),
     all(ownPosition === undefined ? [] : named.map(({ known }) => ownPosition(known))),
   ]);
   const isWhole = near.length < nearRowsMax;

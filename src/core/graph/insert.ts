@@ -14,6 +14,7 @@ import {
   proofBreach,
   slotBreach,
 } from './rules';
+import { slotRowOf } from './slot-row';
 import type { Tip } from './slots';
 
 /** Judges an event's proof: what to change with its insertion, or why it does not enter. */
@@ -141,8 +142,8 @@ export function* insertKnown(
   // The genesis is derived and always there. An own event has a position of its own and inherits none.
   const given = [{ id: genesis, layer: 0 }, ...('tips' in entry ? entry.tips : [])];
   const seen = 'room' in entry ? entry.seen : undefined;
-  const [slotRow, parents, position] = yield* all([
-    get('slots', [place.account, slot]),
+  const [before, parents, position] = yield* all([
+    slotRowOf(place, slot),
     all(known.parents.map((parent) => parentOf(place, slot, parent, { given, seen }))),
     positionOf(place, known, entry),
   ]);
@@ -153,7 +154,6 @@ export function* insertKnown(
   }
   const breach = slotBreach(place.profile, slot, known, found);
   if (breach !== undefined) return decide(invalid(breach));
-  const before = slotRow ?? emptySlot(place, slot);
   const after = grow(before, known, entry.blob);
   const proven = yield* admit(place, known, entry.blob);
   if (typeof proven === 'string') return decide(unproven(proven));
@@ -210,12 +210,6 @@ function rowOf(place: GraphPlace, slot: Slot, known: KnownEvent, blob: Bytes, po
     blob,
     ...position,
   };
-}
-
-/** A slot nobody has written in: its one tip is the genesis, which is derived and never stored. */
-export function emptySlot(place: GraphPlace, slot: Slot): SlotRow {
-  const genesis: Tip = { id: genesisOf(place.profile, slot).id, layer: 0 };
-  return { account: place.account, slot, tips: [genesis], events: 0, bytes: 0 };
 }
 
 function grow(before: SlotRow, known: KnownEvent, blob: Bytes): SlotRow {

@@ -101,6 +101,8 @@ export interface SyncState {
   readonly insertedMax: number;
   /** Events inserted since the last question for headers: without any, asking again brings nothing new. */
   readonly progress: number;
+  /** The goal itself was asked for, since no header led to it. */
+  readonly askedGoal: boolean;
 }
 
 /** Begins the sync of a slot with a peer: asks for its tips first. */
@@ -118,6 +120,7 @@ export function beginSync(profile: NetworkProfile, slot: Slot, bounds: SyncBound
     wanted: [],
     inserted: 0,
     progress: 0,
+    askedGoal: false,
   };
 }
 
@@ -172,11 +175,11 @@ function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
   if (state.stage === 'headers') {
     const lacking = new Set(ids);
     const wanted = state.offered.filter((tip) => lacking.has(tip.id)).map((tip) => tip.id);
-    if (wanted.length === 0) return end(state, 'incomplete');
+    if (wanted.length === 0) return wantGoal(state);
     return wantEvents({ ...state, offered: [], wanted });
   }
   if (ids.length === 0) return end(state, 'complete');
-  if (state.stage === 'goal' && state.progress === 0) return end(state, 'incomplete');
+  if (state.stage === 'goal' && state.progress === 0) return wantGoal(state);
   return {
     ...state,
     goal: ids,
@@ -198,7 +201,7 @@ function onHeaders(before: SyncState, headers: readonly Header[]): SyncState {
     const breach = headerBreach(one) ?? (fitsSlot(state.profile, state.slot, one.time) ? undefined : 'time');
     if (breach !== undefined) return broken(state, breach, [one.id]);
   }
-  if (sorted.length === 0) return end(state, 'incomplete');
+  if (sorted.length === 0) return wantGoal(state);
   const offered = sorted.map(({ id, layer }) => ({ id, layer }));
   return wantLacking(
     { ...state, offered },
@@ -253,6 +256,15 @@ function wantLacking(state: SyncState, stage: SyncState['stage'], named: readonl
     stage,
     output: { want: 'lacking', slot: state.slot, ids },
   };
+}
+
+/**
+ * No header leads to the goal. A peer lists only what lies above our tips, and one that we lost lies below: so it is
+ * asked for by its id, once.
+ */
+function wantGoal(state: SyncState): SyncState {
+  if (state.askedGoal) return end(state, 'incomplete');
+  return wantEvents({ ...state, offered: [], wanted: state.goal, askedGoal: true });
 }
 
 function wantEvents(state: SyncState): SyncState {

@@ -269,6 +269,7 @@ describe('fetched events', () => {
       const parents = chain.slice(-2).map((event) => event.id);
       chain.push(one(slot + 1_000 + at, parents, at + 1, `${at}`));
     }
+    world.put(one(slot + 500, [genesis], 1, 'before').bytes);
     const asked = vi.spyOn(world.tables, 'answer');
     const events = chain.map(({ bytes }) => ({ event: bytes, blob: noBlob }));
     const fetched = { slot, events, now: slot + 9_000, room: 1e9 };
