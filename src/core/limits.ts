@@ -113,6 +113,8 @@ export const limits = {
   pruneEventsMax: 64,
   /** Ancestors of one live event that are fetched at once. */
   parentFetchEventsMax: 10_000,
+  /** A body that one peer is asked for is not asked of another this long. */
+  bodyClaimMs: 3 * second,
   /** What peers have is asked for again this often, though every newest tip is known. */
   resyncMs: 15 * minute,
   /** Events looked at in one transaction when headers are listed. */

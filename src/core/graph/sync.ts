@@ -78,7 +78,9 @@ export type SyncInput =
       readonly got: 'events';
       readonly events: readonly NamedEvent[];
     }
-  | { readonly got: 'inserted'; readonly outcome: TakenIn };
+  | { readonly got: 'inserted'; readonly outcome: TakenIn }
+  /** In place of the events asked for: others were asked for them, and some may be here. */
+  | { readonly got: 'meanwhile' };
 
 /** Where the sync of one slot with one peer stands. */
 export interface SyncState {
@@ -87,7 +89,7 @@ export interface SyncState {
   readonly bounds: SyncBounds;
   readonly output: SyncOutput;
   /** What a look-up of lacking ids is for. */
-  readonly stage: 'tips' | 'headers' | 'goal';
+  readonly stage: 'tips' | 'headers' | 'bodies' | 'goal';
   /** What the peer named as its newest, so far as we lack it; it ends the sync. */
   readonly goal: readonly EventId[];
   /** Of a fetch: what its goal is known to stand on, itself among it. */
@@ -146,6 +148,9 @@ export function beginFetch(
  */
 export function stepSync(state: SyncState, input: SyncInput): SyncState {
   const asked = state.output.want === 'insert' ? 'inserted' : state.output.want;
+  if (input.got === 'meanwhile' && state.output.want === 'events') {
+    return wantLacking(state, 'bodies', state.output.ids);
+  }
   assert(input.got === asked, `a sync that wanted ${asked} got ${input.got}`);
   switch (input.got) {
     case 'peer-tips':
@@ -172,6 +177,7 @@ export function stepSync(state: SyncState, input: SyncInput): SyncState {
 }
 
 function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
+  if (state.stage === 'bodies') return onMeanwhile(state, ids);
   if (state.stage === 'headers') {
     const lacking = new Set(ids);
     const wanted = state.offered.filter((tip) => lacking.has(tip.id)).map((tip) => tip.id);
@@ -185,6 +191,14 @@ function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
     goal: ids,
     output: { want: 'own-tips', slot: state.slot },
   };
+}
+
+/** What others brought is progress too: what stands on it can enter now. */
+function onMeanwhile(state: SyncState, lacking: readonly EventId[]): SyncState {
+  const looked = state.output.want === 'lacking' ? state.output.ids : [];
+  const here = new Set(looked.filter((id) => !lacking.includes(id)));
+  const wanted = state.wanted.filter((id) => !here.has(id));
+  return wantRest({ ...state, wanted, progress: state.progress + here.size });
 }
 
 function onHeaders(before: SyncState, headers: readonly Header[]): SyncState {
@@ -242,8 +256,11 @@ function onInserted(state: SyncState, outcome: TakenIn): SyncState {
   if (breach !== undefined) return broken(next, breach, outcome.invalid);
   if (outcome.full) return end(next, 'full');
   if (next.inserted >= state.insertedMax) return end(next, 'incomplete');
-  if (next.wanted.length > 0) return wantEvents(next);
-  return wantLacking(next, 'goal', next.goal);
+  return wantRest(next);
+}
+
+function wantRest(state: SyncState): SyncState {
+  return state.wanted.length > 0 ? wantEvents(state) : wantLacking(state, 'goal', state.goal);
 }
 
 /** The genesis is derived and always here: a slot nobody has written in needs no look into the store. */

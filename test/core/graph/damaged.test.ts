@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { insertFetched } from '../../../src/core/graph/fetched';
 import { headersAfter } from '../../../src/core/graph/headers';
+import { prune } from '../../../src/core/graph/prune';
 import { bodiesOf, tipsOf } from '../../../src/core/graph/serve';
 import type { EventId } from '../../../src/core/ids';
 import { limits } from '../../../src/core/limits';
@@ -128,6 +129,24 @@ describe('a slot whose own row is lost', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  test('is forgotten with its events when its time is over, and nothing newer', () => {
+    const world = new GraphWorld();
+    world.putAll(make('a - b'));
+    const next = slot + holdfast.rotationMs;
+    world.putAll(make('x', next), next + 20_000);
+    world.tables.write([remove('slots', [world.place.account, slot])]);
+    let events = 0;
+    for (let more = true; more; ) {
+      const outcome = world.run(() => prune(world.place.account, next));
+      events += outcome.events;
+      ({ more } = outcome);
+    }
+    expect(events).toBe(2);
+    expect(world.ask(() => rows('slots', { prefix: [world.place.account] }, 9))).toMatchObject([
+      { slot: next },
+    ]);
   });
 
   test('of very many events is made anew from the highest, in one transaction', () => {
