@@ -20,6 +20,7 @@ import { closeSoon, sendBounded } from '../net/node/outbound';
 import type { Answer, Untagged } from './asked';
 import type { LogWord } from './log';
 import { type PutHost, type PutSource, Puts } from './puts';
+import type { Source } from './sources';
 
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {
@@ -37,6 +38,8 @@ const answersWaitingMax = 32;
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
 export class Peer implements PutSource {
   nodeId = '';
+  /** Where it comes from, if it was not us who dialled. */
+  source: Source | undefined;
   #session: Session;
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
@@ -55,7 +58,7 @@ export class Peer implements PutSource {
     this.#session = opened.session;
     this.#puts = new Puts(this, host);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
-    socket.on('error', () => undefined);
+    socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
     this.#take(opened);
   }
@@ -121,6 +124,12 @@ export class Peer implements PutSource {
     // A text message is no frame; an empty one is none either and ends the session by its own rule.
     const bytes = isBinary ? new Uint8Array(data) : new Uint8Array(0);
     this.#take(receive(this.#session, bytes, this.host.now()));
+  }
+
+  /** The socket ends itself for what is no WebSocket message, or none within the bounds. */
+  #onError(error: Error & { readonly code?: string }): void {
+    if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why = 'too big';
+    else if (error.code?.startsWith('WS_ERR_') === true) this.#why = 'bad frame';
   }
 
   #take(step: SessionStep): void {
