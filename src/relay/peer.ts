@@ -15,7 +15,7 @@ import {
   tick,
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
-import { ourLimits, type PeerLimits } from '../core/wire/version';
+import { type PeerLimits, parseLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
 import type { Answer, Untagged } from './asked';
 import type { LogWord } from './log';
@@ -162,9 +162,16 @@ export class Peer implements PutSource {
     }
   }
 
+  /** What was announced holds for what is asked of us too, and what the peer announced as well. */
   #bodies(ids: readonly EventId[]): Promise<readonly EventBody[]> {
-    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? ourLimits;
-    return this.host.graph.bodies(ids, batchEventsMax, batchBytesMax, contentBytesMax);
+    const own = parseLimits(this.host.session.features);
+    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? own;
+    return this.host.graph.bodies(
+      ids,
+      Math.min(own.batchEventsMax, batchEventsMax),
+      Math.min(own.batchBytesMax, batchBytesMax),
+      contentBytesMax,
+    );
   }
 
   /** Answers go out in the order of the questions: the wire matches them by nothing else. */

@@ -129,10 +129,13 @@ function healthServer(relay: Relay): Server {
   });
 }
 
+/** Connections the system may hold until they are accepted; beyond them one waits a second for its next try. */
+const backlog = 4_096;
+
 function listen(server: Server, address: Address): Promise<number> {
   return new Promise((listening, failed) => {
     server.once('error', failed);
-    server.listen(address.port, address.host, () => {
+    server.listen({ ...address, backlog }, () => {
       server.off('error', failed);
       listening((server.address() as AddressInfo).port);
     });
