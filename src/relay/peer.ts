@@ -48,6 +48,7 @@ export class Peer implements PutSource {
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
   #why: LogWord = 'left';
+  #closing = false;
   #gone = false;
 
   constructor(
@@ -64,7 +65,7 @@ export class Peer implements PutSource {
   }
 
   get isReady(): boolean {
-    return this.#session.phase === 'ready' && !this.#gone;
+    return this.#session.phase === 'ready' && !this.#closing && !this.#gone;
   }
 
   /** The bounds the peer announced; ours where it announced none. */
@@ -80,7 +81,7 @@ export class Peer implements PutSource {
   /** Sends a frame made for several peers. */
   sendFrame(frame: Bytes): void {
     const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax);
-    if (sent === 'too slow') this.#why = sent;
+    if (sent === 'too slow') this.#end(sent);
   }
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
@@ -96,7 +97,7 @@ export class Peer implements PutSource {
 
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
-    this.#why = why;
+    this.#end(why);
     closeSoon(this.socket, code, reason);
   }
 
@@ -120,7 +121,14 @@ export class Peer implements PutSource {
     else if (this.socket.isPaused) this.socket.resume();
   }
 
+  /** What still comes of a peer that is sent away is work nobody would hear of. */
+  #end(why: LogWord): void {
+    if (!this.#closing) this.#why = why;
+    this.#closing = true;
+  }
+
   #onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.#closing) return;
     // A text message is no frame; an empty one is none either and ends the session by its own rule.
     const bytes = isBinary ? new Uint8Array(data) : new Uint8Array(0);
     this.#take(receive(this.#session, bytes, this.host.now()));
@@ -180,7 +188,7 @@ export class Peer implements PutSource {
     this.balance();
     this.#answers = this.#answers.then(async () => {
       try {
-        this.say(await make());
+        if (this.isReady) this.say(await make());
       } catch {
         this.close(closeCodes.goingAway, 'store', '5');
       } finally {
