@@ -58,9 +58,9 @@ export const limits = {
   floodWindowMs: minute,
   /** What all connections of one source may put: so many times what one may. */
   sourceAllowances: 8,
-  /** Ends of sessions held against a source within the window, by weight, and how long it then stays out. */
-  banWeight: 6,
-  banWindowMs: 10 * minute,
+  /** Sessions of a source that ended for its fault within the window, and how long it then stays out. */
+  banFaults: 10,
+  banWindowMs: 5 * minute,
   banMs: 10 * minute,
   /** Sources a relay remembers: those connected, and those heard of lately. */
   sourcesKnownMax: 16_384,

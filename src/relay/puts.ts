@@ -158,7 +158,11 @@ export class Puts {
 
   #conclude(put: Put, bytes: number, outcome: RelayPutOutcome, spent: Spent): void {
     if (outcome.verdict === 'flood') {
-      if (spent === 'shared') return this.peer.report(put.id, busy);
+      if (spent === 'shared') {
+        // Whoever goes on all the same uses up its own.
+        this.#allowance.spend(this.host.now(), bytes);
+        return this.peer.report(put.id, busy);
+      }
       this.#stopped = true;
       return this.peer.close(closeCodes.flood, 'flood');
     }

@@ -20,16 +20,16 @@ export interface SourceBounds {
 }
 
 /**
- * How much an end weighs. Upstream bans at the first flood; an app that was long offline may flood once or twice with
- * what it has queued, and several people may share an address, so here it takes more.
+ * Ends that are held against a source. Upstream bans at the first flood; an app that was long offline may flood with
+ * what it has queued until its pauses have grown, and several people may share an address, so here it takes some.
  */
-const weights: Readonly<Partial<Record<LogWord, number>>> = {
-  flood: 2,
-  'unknown commands': 1,
-  strikes: 1,
-  'bad frame': 1,
-  'too big': 1,
-};
+const faults: ReadonlySet<LogWord> = new Set<LogWord>([
+  'flood',
+  'unknown commands',
+  'strikes',
+  'bad frame',
+  'too big',
+]);
 
 /**
  * The sources that are connected, and those heard of lately. A ban is of a source and ends by itself. The table is
@@ -69,7 +69,7 @@ export class Sources {
     this.#touch(name, known);
     known.open += 1;
     const left = (why: LogWord): void => {
-      if (!exempt) this.#hold(known, weights[why] ?? 0);
+      if (!exempt && faults.has(why)) this.#hold(known);
     };
     return {
       source: { allowance: known.allowance, left },
@@ -79,13 +79,12 @@ export class Sources {
     };
   }
 
-  #hold(known: Known, weight: number): void {
-    if (weight === 0 || this.bounds.banMs === 0) return;
+  #hold(known: Known): void {
+    if (this.bounds.banMs === 0) return;
     const now = this.now();
-    const recent = known.held.filter(({ at }) => at > now - limits.banWindowMs && at <= now);
-    known.held = [...recent, { at: now, weight }];
-    if (known.held.reduce((sum, one) => sum + one.weight, 0) < limits.banWeight) return;
-    known.held = [];
+    known.faultsAt = [...known.faultsAt.filter((at) => at > now - limits.banWindowMs && at <= now), now];
+    if (known.faultsAt.length < limits.banFaults) return;
+    known.faultsAt = [];
     known.bannedUntil = now + this.bounds.banMs;
   }
 
@@ -96,7 +95,7 @@ export class Sources {
     return {
       open: 0,
       allowance: new Allowance(many * eventsPerMinuteMax, bytes, limits.floodWindowMs),
-      held: [],
+      faultsAt: [],
       bannedUntil: 0,
     };
   }
@@ -117,6 +116,6 @@ export class Sources {
 interface Known {
   open: number;
   readonly allowance: Allowance;
-  held: readonly { readonly at: number; readonly weight: number }[];
+  faultsAt: readonly number[];
   bannedUntil: number;
 }

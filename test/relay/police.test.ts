@@ -81,8 +81,10 @@ describe('the flood window', () => {
     }
     expect(said).toEqual(Array(2 * limits.sourceAllowances).fill(has(true)));
     const ninth = await RawPeer.connect(relay.url, now);
-    for (let time = 0; time < 5; time++) expect(await ninth.put(fresh('more'))).toEqual(nack('busy'));
+    for (let time = 0; time < 2; time++) expect(await ninth.put(fresh('more'))).toEqual(nack('busy'));
     expect(await ninth.put(fresh('0 a'))).toEqual(has(false));
+    ninth.say(fresh('more'));
+    expect((await ninth.closed).reason).toBe('flood');
   });
 });
 
@@ -146,15 +148,18 @@ describe('bans', () => {
     const clock = (): number => time;
     const relay = await runRelay({ ...proxied, now: clock, sections });
     const beside = await RawPeer.connect(relay.url, clock, behindProxy('203.0.113.9'));
-    for (let nth = 0; nth < 3; nth++) {
+    for (let nth = 0; nth < limits.banFaults; nth++) {
       expect((await flood(relay, '203.0.113.9', `${nth}`)).reason).toBe('flood');
     }
     const { status, headers, text } = await refusal(relay, '203.0.113.9');
     expect([status, headers['retry-after'], text]).toEqual([429, '600', 'banned\n']);
     expect((await refusal(relay, '::ffff:203.0.113.9')).text).toBe('banned\n');
     expect(await opens(relay, '203.0.113.10')).toBe(true);
+    // Who is there already stays; what its source may put in this minute is used up.
+    expect(await beside.put(fresh('0 0'))).toEqual(has(false));
+    time += limits.floodWindowMs;
     expect(await beside.put(fresh('from one that is there already'))).toEqual(has(true));
-    time += limits.banMs - 1;
+    time += limits.banMs - limits.floodWindowMs - 1;
     expect((await refusal(relay, '203.0.113.9')).headers['retry-after']).toBe('1');
     time += 1;
     expect(await opens(relay, '203.0.113.9')).toBe(true);
@@ -164,18 +169,18 @@ describe('bans', () => {
 
   test('hold for a whole /64 of IPv6, and for nobody outside', async () => {
     const relay = await runRelay({ ...proxied, sections });
-    for (let nth = 0; nth < 3; nth++) await flood(relay, `2001:db8:1:2::${nth + 1}`, `${nth}`);
+    for (let nth = 0; nth < limits.banFaults; nth++) await flood(relay, `2001:db8:1:2::${nth + 1}`, `${nth}`);
     expect((await refusal(relay, '2001:db8:1:2:ffff::1')).status).toBe(429);
     expect(await opens(relay, '2001:db8:1:3::1')).toBe(true);
   });
 
   test('are not given to this machine, nor to a proxy for what it hands on without a name', async () => {
     const relay = await runRelay({ ...proxied, sections });
-    for (let nth = 0; nth < 4; nth++) await flood(relay, 'unknown', `${nth}`);
+    for (let nth = 0; nth <= limits.banFaults; nth++) await flood(relay, 'unknown', `${nth}`);
     expect(await opens(relay)).toBe(true);
     const direct = await runRelay({ now, sections });
     // Without a trusted proxy the header says nothing, so all of this is one and the same machine.
-    for (let nth = 0; nth < 4; nth++) await flood(direct, '203.0.113.9', `${nth}`);
+    for (let nth = 0; nth <= limits.banFaults; nth++) await flood(direct, '203.0.113.9', `${nth}`);
     expect(await opens(direct, '203.0.113.9')).toBe(true);
   });
 });
