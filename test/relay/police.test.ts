@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { limits } from '../../src/core/limits';
 import { encodeFrame } from '../../src/core/wire/frame';
@@ -6,6 +6,7 @@ import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import { encodePing } from '../../src/core/wire/version';
 import { type Made, one, slot } from '../fixtures/graph-world';
 import { behindProxy, type Closed, RawPeer, type Refused, upgrade } from '../fixtures/raw-peer';
+import { rawSocket, rawWebSocket } from '../fixtures/raw-socket';
 import { runRelay, type TestRelay } from '../fixtures/running-relay';
 
 const has = (inserted: boolean) => ({ type: 'has', inserted });
@@ -210,3 +211,42 @@ describe('limits of a source', () => {
     expect((await refusal(behind, '192.0.2.3, 203.0.113.9')).status).toBe(429);
   });
 });
+
+describe('places for connections', () => {
+  test('(inbound slots survive rapid disconnects) are free again, at whatever moment somebody went', async () => {
+    const relay = await runRelay({ now, sections: `${bootstrap}[limits]\nper_source = 3` });
+    for (let nth = 0; nth < 60; nth++) {
+      if (nth % 3 === 0) rawSocket(relay.running.port).end('GET');
+      else if (nth % 3 === 1) (await rawWebSocket(relay.running.port)).socket.destroy();
+      else (await RawPeer.connect(relay.url, now)).socket.terminate();
+      await vi.waitUntil(
+        () => relay.log.filter((line) => line.includes('peer gone')).length === peersGone(nth),
+        5_000,
+      );
+    }
+    const peers = [];
+    for (let nth = 0; nth < 3; nth++) peers.push(await RawPeer.connect(relay.url, now));
+    expect((await refusal(relay, '')).status).toBe(429);
+    for (const peer of peers) expect(await peer.put(fresh('a'))).toMatchObject({ type: 'has' });
+  });
+
+  test('(shutdown drains channels across restarts) are left in order, and a relay that starts again has all of them', async () => {
+    let folder: string | undefined;
+    for (let round = 0; round < 3; round++) {
+      const relay: TestRelay = await runRelay({ now, ...(folder === undefined ? {} : { folder }) });
+      folder = relay.folder;
+      const peers = await Promise.all(Array.from({ length: 20 }, () => RawPeer.connect(relay.url, now)));
+      expect(await peers[0]?.put(fresh(`${round}`))).toEqual(has(true));
+      expect(await peers[1]?.put(fresh('0'))).toEqual(has(false));
+      await relay.running.stop();
+      expect(await Promise.all(peers.map(({ closed }) => closed))).toEqual(
+        Array(20).fill({ code: 4006, reason: '5' }),
+      );
+    }
+  });
+});
+
+/** Peers that have gone by the nth turn: two of three were one. */
+function peersGone(nth: number): number {
+  return nth + 1 - Math.ceil((nth + 1) / 3);
+}
