@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
+import { limits } from '../core/limits';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
 import {
@@ -35,6 +36,9 @@ export interface PeerHost extends PutHost {
 /** Frames a peer may have waiting for an answer of ours; beyond it its socket is not read. */
 const answersWaitingMax = 32;
 
+/** Bytes that may wait in a peer's socket when an answer is made for it: who does not read what it asked for waits. */
+const unreadBytesMax = limits.messageBytesMax;
+
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
 export class Peer implements PutSource {
   nodeId = '';
@@ -47,6 +51,8 @@ export class Peer implements PutSource {
   #timer: NodeJS.Timeout | undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
+  /** Something that waited in the socket has left it, or never will. */
+  #written: () => void = () => undefined;
   #why: LogWord = 'left';
   #closing = false;
   #gone = false;
@@ -80,7 +86,7 @@ export class Peer implements PutSource {
 
   /** Sends a frame made for several peers. */
   sendFrame(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax);
+    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#written());
     if (sent === 'too slow') this.#end(sent);
   }
 
@@ -125,6 +131,7 @@ export class Peer implements PutSource {
   #end(why: LogWord): void {
     if (!this.#closing) this.#why = why;
     this.#closing = true;
+    this.#written();
   }
 
   #onMessage(data: Buffer, isBinary: boolean): void {
@@ -188,6 +195,7 @@ export class Peer implements PutSource {
     this.balance();
     this.#answers = this.#answers.then(async () => {
       try {
+        await this.#reads();
         if (this.isReady) this.say(await make());
       } catch {
         this.close(closeCodes.goingAway, 'store', '5');
@@ -196,6 +204,15 @@ export class Peer implements PutSource {
         this.balance();
       }
     });
+  }
+
+  /** Resolves when the peer has read most of what it was sent, or is gone. */
+  async #reads(): Promise<void> {
+    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+      await new Promise<void>((written) => {
+        this.#written = written;
+      });
+    }
   }
 
   #settle(tag: string, answer: Answer | undefined): void {
@@ -215,6 +232,7 @@ export class Peer implements PutSource {
   #onClose(): void {
     this.#gone = true;
     clearTimeout(this.#timer);
+    this.#written();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }
