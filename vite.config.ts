@@ -22,10 +22,11 @@ const programs = {
   sim: 'test/sim/main.ts',
   bench: 'test/bench/main.ts',
   kill: 'test/kill/main.ts',
+  fuzz: 'test/fuzz/main.ts',
 };
 
-/** Native or socket packages that Node loads itself. */
-const nodeOwn = ['better-sqlite3', 'ws'];
+/** Native or socket packages that Node loads itself, and one whose code is not what the fuzzer looks for. */
+const nodeOwn = ['better-sqlite3', 'ws', 'fast-check'];
 
 /** What the service worker loads by importScripts. */
 const workboxPackages = [

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
+import { limits } from '../core/limits';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
 import {
@@ -15,11 +16,12 @@ import {
   tick,
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
-import { ourLimits, type PeerLimits } from '../core/wire/version';
+import { type PeerLimits, parseLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
 import type { Answer, Untagged } from './asked';
 import type { LogWord } from './log';
 import { type PutHost, type PutSource, Puts } from './puts';
+import type { Source } from './sources';
 
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {
@@ -34,9 +36,14 @@ export interface PeerHost extends PutHost {
 /** Frames a peer may have waiting for an answer of ours; beyond it its socket is not read. */
 const answersWaitingMax = 32;
 
+/** Bytes that may wait in a peer's socket when an answer is made for it: who does not read what it asked for waits. */
+const unreadBytesMax = limits.messageBytesMax;
+
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
 export class Peer implements PutSource {
   nodeId = '';
+  /** Where it comes from, if it was not us who dialled. */
+  source: Source | undefined;
   #session: Session;
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
@@ -44,7 +51,10 @@ export class Peer implements PutSource {
   #timer: NodeJS.Timeout | undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
+  /** Something that waited in the socket has left it, or never will. */
+  #written: () => void = () => undefined;
   #why: LogWord = 'left';
+  #closing = false;
   #gone = false;
 
   constructor(
@@ -55,13 +65,13 @@ export class Peer implements PutSource {
     this.#session = opened.session;
     this.#puts = new Puts(this, host);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
-    socket.on('error', () => undefined);
+    socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
     this.#take(opened);
   }
 
   get isReady(): boolean {
-    return this.#session.phase === 'ready' && !this.#gone;
+    return this.#session.phase === 'ready' && !this.#closing && !this.#gone;
   }
 
   /** The bounds the peer announced; ours where it announced none. */
@@ -76,8 +86,8 @@ export class Peer implements PutSource {
 
   /** Sends a frame made for several peers. */
   sendFrame(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax);
-    if (sent === 'too slow') this.#why = sent;
+    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#written());
+    if (sent === 'too slow') this.#end(sent);
   }
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
@@ -93,7 +103,7 @@ export class Peer implements PutSource {
 
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
-    this.#why = why;
+    this.#end(why);
     closeSoon(this.socket, code, reason);
   }
 
@@ -117,10 +127,24 @@ export class Peer implements PutSource {
     else if (this.socket.isPaused) this.socket.resume();
   }
 
+  /** What still comes of a peer that is sent away is work nobody would hear of. */
+  #end(why: LogWord): void {
+    if (!this.#closing) this.#why = why;
+    this.#closing = true;
+    this.#written();
+  }
+
   #onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.#closing) return;
     // A text message is no frame; an empty one is none either and ends the session by its own rule.
     const bytes = isBinary ? new Uint8Array(data) : new Uint8Array(0);
     this.#take(receive(this.#session, bytes, this.host.now()));
+  }
+
+  /** The socket ends itself for what is no WebSocket message, or none within the bounds. */
+  #onError(error: Error & { readonly code?: string }): void {
+    if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why = 'too big';
+    else if (error.code?.startsWith('WS_ERR_') === true) this.#why = 'bad frame';
   }
 
   #take(step: SessionStep): void {
@@ -153,9 +177,16 @@ export class Peer implements PutSource {
     }
   }
 
+  /** What was announced holds for what is asked of us too, and what the peer announced as well. */
   #bodies(ids: readonly EventId[]): Promise<readonly EventBody[]> {
-    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? ourLimits;
-    return this.host.graph.bodies(ids, batchEventsMax, batchBytesMax, contentBytesMax);
+    const own = parseLimits(this.host.session.features);
+    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? own;
+    return this.host.graph.bodies(
+      ids,
+      Math.min(own.batchEventsMax, batchEventsMax),
+      Math.min(own.batchBytesMax, batchBytesMax),
+      contentBytesMax,
+    );
   }
 
   /** Answers go out in the order of the questions: the wire matches them by nothing else. */
@@ -164,7 +195,8 @@ export class Peer implements PutSource {
     this.balance();
     this.#answers = this.#answers.then(async () => {
       try {
-        this.say(await make());
+        await this.#reads();
+        if (this.isReady) this.say(await make());
       } catch {
         this.close(closeCodes.goingAway, 'store', '5');
       } finally {
@@ -172,6 +204,15 @@ export class Peer implements PutSource {
         this.balance();
       }
     });
+  }
+
+  /** Resolves when the peer has read most of what it was sent, or is gone. */
+  async #reads(): Promise<void> {
+    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+      await new Promise<void>((written) => {
+        this.#written = written;
+      });
+    }
   }
 
   #settle(tag: string, answer: Answer | undefined): void {
@@ -191,6 +232,7 @@ export class Peer implements PutSource {
   #onClose(): void {
     this.#gone = true;
     clearTimeout(this.#timer);
+    this.#written();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }

@@ -13,6 +13,7 @@ import { Identities } from './identities';
 import type { Log, LogWord } from './log';
 import { Peer, type PeerHost } from './peer';
 import { RelayGraph } from './relay-graph';
+import type { Source } from './sources';
 
 /** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
 const comeBackAfter = '5';
@@ -87,10 +88,12 @@ export class Relay {
     }
   }
 
-  /** Takes in an open connection, whichever side dialled. */
-  accept(socket: WebSocket): void {
-    if (this.#stopping) socket.close(closeCodes.goingAway, comeBackAfter);
-    else this.#peers.add(new Peer(this.#host, socket));
+  /** Takes in an open connection from somewhere. */
+  accept(socket: WebSocket, source: Source): void {
+    if (this.#stopping) return socket.close(closeCodes.goingAway, comeBackAfter);
+    const peer = new Peer(this.#host, socket);
+    peer.source = source;
+    this.#peers.add(peer);
   }
 
   health(): RelayHealth {
@@ -121,6 +124,7 @@ export class Relay {
 
   #onGone(peer: Peer, why: LogWord): void {
     this.#peers.delete(peer);
+    peer.source?.left(why);
     this.log('info', 'peer gone', { why, peers: this.#peers.size });
   }
 
