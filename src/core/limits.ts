@@ -65,6 +65,10 @@ export const limits = {
   outboundBufferBytesMax: 8_388_608,
   /** Pause between two heartbeats of the engine to its tabs. */
   tabHeartbeatMs: 5 * second,
+  /** Events of others that wait for one peer of a relay; what finds no room is dropped, and repaired. */
+  relayQueueEventsMax: 1_024,
+  /** Relays that a relay is told to dial. */
+  outboundRelaysMax: 64,
   reconnectMinMs: second,
   reconnectMaxMs: minute,
   /** Outbox. */

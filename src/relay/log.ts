@@ -16,6 +16,7 @@ export type LogWord =
   | 'too slow'
   | 'strikes'
   | 'replaced'
+  | 'self'
   | 'going away'
   | 'left'
   | 'complete'

@@ -19,6 +19,8 @@ interface Put {
 /** The connection that events come from. */
 export interface PutSource extends Asked {
   readonly isReady: boolean;
+  /** A relay this one was told to know: it brings what many members put, so no member's allowance holds for it. */
+  readonly isAdmitted?: boolean;
   report(id: EventId, result: PutResult): void;
   close(code: number, why: LogWord): void;
   /** Something that waited is done, or more waits. */
@@ -87,13 +89,17 @@ export class Puts {
   #pump(): void {
     const now = this.host.now();
     while (!this.#stopped && this.#waiting.length > 0) {
-      const spent = this.#allowance.isSpent(now);
-      if (this.#underWay.events > 0 && this.#allowance.isSpent(now, this.#underWay)) return;
+      const spent = this.#isSpent(now);
+      if (this.#underWay.events > 0 && this.#isSpent(now, this.#underWay)) return;
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#waitingBytes -= next.event.length + next.blob.length;
       void this.#carryOut(next, spent);
     }
+  }
+
+  #isSpent(now: number, underWay?: Parameters<Allowance['isSpent']>[1]): boolean {
+    return this.peer.isAdmitted !== true && this.#allowance.isSpent(now, underWay);
   }
 
   async #carryOut(put: Put, flooded: boolean): Promise<void> {
@@ -139,7 +145,7 @@ export class Puts {
       return;
     }
     const free = (outcome.verdict === 'known' || outcome.verdict === 'refused') && !outcome.counted;
-    if (!free) this.#allowance.spend(this.host.now(), bytes);
+    if (!free && this.peer.isAdmitted !== true) this.#allowance.spend(this.host.now(), bytes);
     this.peer.report(put.id, resultOf(outcome));
     if (outcome.verdict === 'inserted') this.peer.relay(put);
     if (outcome.verdict === 'refused' && outcome.strike) this.#strike();

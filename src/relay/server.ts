@@ -10,6 +10,7 @@ import { type Address, namesLoopback } from './address';
 import { ConfigError, type RelayConfig } from './config';
 import type { Log, LogWord } from './log';
 import { Relay } from './relay';
+import { systemTiming, type Timing } from './timing';
 
 /** A relay that listens. */
 export interface RunningRelay {
@@ -30,9 +31,10 @@ export async function startRelay(
   config: RelayConfig,
   log: Log,
   now: () => number = Date.now,
+  timing: Timing = systemTiming,
 ): Promise<RunningRelay> {
   const server = serverOf(config);
-  const relay = new Relay(config, log, now);
+  const relay = new Relay(config, log, now, timing);
   try {
     attendUpgrades(server, relay, config, log);
     await relay.start();

@@ -70,6 +70,32 @@ describe('a relay process', () => {
     const files = readdirSync(dirname(relay.store)).filter((name) => name.startsWith('relay.sqlite'));
     expect(files).toEqual(['relay.sqlite']);
   });
+
+  test('between two others, killed: what it missed it has when it is back, and hands on', async () => {
+    const relays: Relay[] = [];
+    for (const at of [0, 1, 2]) {
+      const more = at === 0 ? '' : `outbound = ["${relays[at - 1]?.url}/"]`;
+      const relay = await Relay.start({ more });
+      onTestFinished(() => relay.dispose());
+      relays.push(relay);
+    }
+    const [first, second, third] = relays as [Relay, Relay, Relay];
+    const [left, right] = [await TestPeer.connect(first.url), await TestPeer.connect(third.url)];
+    onTestFinished(() => left.close());
+    onTestFinished(() => right.close());
+    const at = slotOf(holdfast, Date.now());
+    const root = genesisOf(holdfast, at).id;
+    const known = one(Math.max(at, Date.now() - 500), [root], 1, 'known');
+    expect(await left.put(known)).toEqual({ type: 'has', inserted: true });
+    await right.next('put', (put) => put.id === known.id);
+    await second.kill();
+    const missed = one(Math.max(at, Date.now() - 400), [root], 1, 'missed in the middle');
+    const onIt = one(Math.max(at, Date.now() - 300), [missed.id, known.id], 2, 'and what stands on it');
+    for (const event of [missed, onIt])
+      expect(await left.put(event)).toEqual({ type: 'has', inserted: true });
+    await second.restart();
+    for (const event of [missed, onIt]) await right.next('put', (put) => put.id === event.id);
+  });
 });
 
 describe('a relay that cannot start', () => {
