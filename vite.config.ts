@@ -22,6 +22,7 @@ const programs = {
   sim: 'test/sim/main.ts',
   bench: 'test/bench/main.ts',
   kill: 'test/kill/main.ts',
+  soak: 'test/soak/main.ts',
 };
 
 /** Native or socket packages that Node loads itself. */
