@@ -32,7 +32,7 @@ export class RelayQueue {
   #callOff: (() => void) | undefined;
   #drained: (() => void) | undefined;
 
-  /** `bytesMax` bounds what waits here, and half of it what may wait in the socket before more is sent. */
+  /** `bytesMax` bounds what waits here. */
   constructor(
     private readonly sink: RelaySink,
     private readonly bytesMax: number,
@@ -93,8 +93,8 @@ export class RelayQueue {
       const next = this.#waiting[0];
       if (next === undefined) break;
       const held = this.sink.waitingBytes;
-      // An empty socket takes whatever there is; one that is half full is heard of again when something was written.
-      if (held > 0 && held + next.length > this.bytesMax / 2) return;
+      // An empty socket takes whatever there is; one with enough to do is heard of again when something was written.
+      if (held > 0 && held + next.length > limits.relaySocketBytesMax) return;
       if (this.#isHeldBack(next.length)) return;
       this.#waiting.shift();
       this.#bytes -= next.length;

@@ -29,8 +29,8 @@ interface SoakReport {
   readonly samples: readonly Sample[];
 }
 
-/** Share of its allowance that a writer uses. */
-const allowanceUsed = 0.75;
+/** Share of its allowance that a writer uses; the rest is for what a busy machine makes it catch up with. */
+const allowanceUsed = 0.5;
 
 function commit(): string {
   try {
