@@ -76,6 +76,12 @@ export const limits = {
   outboundBufferBytesMax: 8_388_608,
   /** Pause between two heartbeats of the engine to its tabs. */
   tabHeartbeatMs: 5 * second,
+  /** Events of others that wait for one peer of a relay; what finds no room is dropped, and repaired. */
+  relayQueueEventsMax: 1_024,
+  /** Bytes of them that lie in its socket at once: enough to keep it busy, since small ones cost far more than their bytes there. */
+  relaySocketBytesMax: 65_536,
+  /** Relays that a relay is told to dial. */
+  outboundRelaysMax: 64,
   reconnectMinMs: second,
   reconnectMaxMs: minute,
   /** Outbox. */
