@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
@@ -16,15 +15,26 @@ import {
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
 import { ourLimits, type PeerLimits } from '../core/wire/version';
-import { closeSoon, sendBounded } from '../net/node/outbound';
+import { closeSoon, type OutboundSocket, sendBounded } from '../net/node/outbound';
 import type { Answer, Untagged } from './asked';
 import type { LogWord } from './log';
 import { type PutHost, type PutSource, Puts } from './puts';
+import type { Timing } from './timing';
+
+/** What a peer uses of its WebSocket. */
+export interface PeerSocket extends OutboundSocket {
+  readonly isPaused: boolean;
+  pause(): void;
+  resume(): void;
+  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
+  on(event: 'error' | 'close', listener: () => void): unknown;
+}
 
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {
   readonly session: SessionConfig;
   readonly outboundBytesMax: number;
+  readonly timing: Timing;
   ready(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
@@ -41,7 +51,7 @@ export class Peer implements PutSource {
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
   #tags = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTick: () => void = () => undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
   #why: LogWord = 'left';
@@ -49,7 +59,7 @@ export class Peer implements PutSource {
 
   constructor(
     private readonly host: PeerHost,
-    private readonly socket: WebSocket,
+    private readonly socket: PeerSocket,
   ) {
     const opened = openSession(host.session, host.now());
     this.#session = opened.session;
@@ -76,7 +86,8 @@ export class Peer implements PutSource {
 
   /** Sends a frame made for several peers. */
   sendFrame(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax);
+    const { outboundBytesMax, timing } = this.host;
+    const sent = sendBounded(this.socket, frame, outboundBytesMax, undefined, timing.after);
     if (sent === 'too slow') this.#why = sent;
   }
 
@@ -94,7 +105,7 @@ export class Peer implements PutSource {
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
     this.#why = why;
-    closeSoon(this.socket, code, reason);
+    closeSoon(this.socket, code, reason, this.host.timing.after);
   }
 
   /** Tells what became of an event, if the peer understands it. */
@@ -181,16 +192,17 @@ export class Peer implements PutSource {
   }
 
   #schedule(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     if (this.#gone) return;
     const wait = nextDeadline(this.#session) - this.host.now();
     if (!Number.isFinite(wait)) return;
-    this.#timer = setTimeout(() => this.#take(tick(this.#session, this.host.now())), Math.max(0, wait));
+    const ticks = (): void => this.#take(tick(this.#session, this.host.now()));
+    this.#cancelTick = this.host.timing.after(Math.max(0, wait), ticks);
   }
 
   #onClose(): void {
     this.#gone = true;
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }

@@ -1,17 +1,15 @@
-import { randomBytes } from 'node:crypto';
-import type { WebSocket } from 'ws';
 import { toHex } from '../core/ids';
 import { limits } from '../core/limits';
 import { type EventBody, frameOf } from '../core/link/messages';
 import { closeCodes, type SessionConfig } from '../core/link/session';
 import { slotOf } from '../core/wire/profile';
 import { featuresOf, ourLimits, type PeerLimits } from '../core/wire/version';
-import { SqliteStore } from '../store/sqlite/sqlite-store';
 import { ConfigError, type RelayConfig } from './config';
 import { GraphSync } from './graph-sync';
+import type { Ground, RelayStore } from './ground';
 import { Identities } from './identities';
 import type { Log, LogWord } from './log';
-import { Peer, type PeerHost } from './peer';
+import { Peer, type PeerHost, type PeerSocket } from './peer';
 import { RelayGraph } from './relay-graph';
 
 /** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
@@ -30,12 +28,12 @@ export interface RelayHealth {
 /** A relay without its listening socket: store, graph, peers and the turn of slots. */
 export class Relay {
   readonly #identities: Identities | undefined;
-  readonly #store: SqliteStore;
+  readonly #store: RelayStore;
   readonly #graph: RelayGraph;
   readonly #peers = new Set<Peer>();
   readonly #sync: GraphSync<Peer>;
   readonly #host: PeerHost;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelPrune: () => void = () => undefined;
   #stopping = false;
 
   /** Opens the store. Throws a `StoreError` when it cannot, a `ConfigError` when the list of identities is none. */
@@ -43,13 +41,15 @@ export class Relay {
     private readonly config: RelayConfig,
     private readonly log: Log,
     private readonly now: () => number,
+    private readonly ground: Ground,
   ) {
     this.#identities = config.identities === undefined ? undefined : new Identities(config.identities);
     const registry = this.#identities;
-    this.#store = new SqliteStore({ file: config.store, keys: () => (registry ? { registry } : {}) });
+    this.#store = ground.openStore(config.store, () => (registry ? { registry } : {}));
     this.#graph = new RelayGraph(this.#store, config, now, config.bootstrap);
     this.#host = {
-      session: sessionOf(config),
+      session: sessionOf(config, ground),
+      timing: ground.timing,
       graph: this.#graph,
       outboundBytesMax: config.outboundBytesMax,
       eventsPerMinuteMax: config.eventsPerMinuteMax,
@@ -62,6 +62,7 @@ export class Relay {
     this.#sync = new GraphSync({
       graph: this.#graph,
       log,
+      every: ground.every,
       peers: () => this.#peers,
       relay: (from, event) => this.#relay(from, event),
     });
@@ -86,7 +87,7 @@ export class Relay {
   }
 
   /** Takes in an open connection, whichever side dialled. */
-  accept(socket: WebSocket): void {
+  accept(socket: PeerSocket): void {
     if (this.#stopping) socket.close(closeCodes.goingAway, comeBackAfter);
     else this.#peers.add(new Peer(this.#host, socket));
   }
@@ -99,7 +100,7 @@ export class Relay {
   /** Sends everyone away, writes everything down and closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#timer);
+    this.#cancelPrune();
     this.#sync.stop();
     for (const peer of this.#peers) peer.close(closeCodes.goingAway, 'going away', comeBackAfter);
     await this.#store.close();
@@ -136,17 +137,18 @@ export class Relay {
     if (this.#stopping) return;
     const { profile } = this.config;
     const wait = slotOf(profile, this.now()) + profile.rotationMs - this.now();
-    this.#timer = setTimeout(() => void this.#prune(), Math.min(wait, timerMax));
+    this.#cancelPrune = this.ground.timing.after(Math.min(wait, timerMax), () => void this.#prune());
   }
 }
 
-function sessionOf(config: RelayConfig): SessionConfig {
+function sessionOf(config: RelayConfig, { random }: Ground): SessionConfig {
+  const [high = 0, low = 0] = random(2);
   return {
     profile: config.profile,
-    nodeId: toHex(randomBytes(16)),
+    nodeId: toHex(random(16)),
     address: config.publicUrl,
     features: featuresOf(announcedBy(config)),
-    nonce: randomBytes(2).readUInt16LE(),
+    nonce: high * 256 + low,
     handshakeMs: config.handshakeMs,
   };
 }

@@ -8,6 +8,7 @@ import { limits } from '../core/limits';
 import { subprotocol } from '../core/link/session';
 import { type Address, namesLoopback } from './address';
 import { ConfigError, type RelayConfig } from './config';
+import { systemGround } from './ground';
 import type { Log, LogWord } from './log';
 import { Relay } from './relay';
 
@@ -32,7 +33,7 @@ export async function startRelay(
   now: () => number = Date.now,
 ): Promise<RunningRelay> {
   const server = serverOf(config);
-  const relay = new Relay(config, log, now);
+  const relay = new Relay(config, log, now, systemGround);
   try {
     attendUpgrades(server, relay, config, log);
     await relay.start();
