@@ -137,7 +137,10 @@ class Cast {
     this.#devices = Array.from({ length: options.devices }, (_, at) => {
       const name = `d${at}`;
       const account = toHex(world.random.fork(`account of ${name}`).bytes(16));
-      const device = new Device(world, network, watch, options, name, at, account, bug.device);
+      const { outboxBytesMax, rates, secret } = options;
+      const skewMs = options.deviceSkewsMs[at] ?? 0;
+      const own = { outboxBytesMax, rates, secret, account, relays: names, skewMs };
+      const device = new Device(world, network, watch, own, name, bug.device);
       watch.sites.set(name, { tables: device.store.tables, account, isRelay: false });
       return device;
     });

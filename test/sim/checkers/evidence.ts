@@ -39,7 +39,7 @@ export class Evidence implements Checker {
   }
 
   sent(frame: Passing): void {
-    if (frame.kind !== 'EventPutStatus') return;
+    if (frame.kind !== 'EventPutStatus' || !this.watch.isHonest(frame.from)) return;
     const { id, result } = statusOf(frame);
     const kept = this.watch.event(frame.from, id);
     if (result.type === 'has' && kept === undefined) {
