@@ -35,7 +35,7 @@ import type { LiarOptions } from './plan';
 type Side = 'dialling' | 'answering';
 
 const slotsRetained = 24;
-const mischiefMs = 6_000;
+const mischiefMs = 8_000;
 const rememberedMax = 64;
 
 /** One session of a liar. It keeps to the frames and breaks what they mean. */

@@ -97,7 +97,7 @@ interface Window {
 /** The plan of a seed: ten members, some waking hours with a night between them, most around the turn of a slot. */
 export function graphPlanOf(seed: string): GraphPlan {
   const random = new Prng(seed).fork('graph plan');
-  const beforeRotationMs = random.between(3_000, 45_000);
+  const beforeRotationMs = random.between(3_000, 30_000);
   const windows = windowsOf(random, beforeRotationMs);
   const options = optionsOf(random, beforeRotationMs, windows);
   const steps: GraphStep[] = [];
@@ -118,15 +118,15 @@ export function graphPlanOf(seed: string): GraphPlan {
 
 /** When somebody is awake: mostly some time before a slot ends, and into the next one. */
 function windowsOf(random: Prng, beforeRotationMs: number): readonly Window[] {
-  const nights = random.pick([1, 1, 2, 2, 3]);
+  const nights = random.pick([1, 1, 1, 2]);
   const windows: Window[] = [];
   let from = 0;
   for (let nth = 0; nth <= nights; nth++) {
-    const to = from + random.between(25_000, 70_000);
+    const to = from + random.between(18_000, 45_000);
     windows.push({ from, to });
     const hours = random.perMille(60) ? random.between(22, 27) : random.between(1, 2);
     const turn = beforeRotationMs + Math.ceil((to - beforeRotationMs) / hourMs + hours - 1) * hourMs;
-    const before = random.perMille(750) ? random.between(3_000, 40_000) : -random.between(1_000, 600_000);
+    const before = random.perMille(800) ? random.between(6_000, 30_000) : -random.between(1_000, 600_000);
     from = Math.max(to + 60_000, turn - before);
   }
   return windows;
@@ -134,9 +134,9 @@ function windowsOf(random: Prng, beforeRotationMs: number): readonly Window[] {
 
 const casts = [
   { relays: 5, liars: 2 },
-  { relays: 4, liars: 2 },
-  { relays: 5, liars: 1 },
-  { relays: 4, liars: 1 },
+  { relays: 6, liars: 2 },
+  { relays: 5, liars: 2 },
+  { relays: 6, liars: 1 },
   { relays: 4, liars: 3 },
 ] as const;
 const members = 10;
@@ -170,7 +170,7 @@ function optionsOf(random: Prng, beforeRotationMs: number, windows: readonly Win
       joinAt: joinAt(200),
     })),
     beforeRotationMs,
-    slotsOld: random.pick([0, 0, 1, 3]),
+    slotsOld: random.pick([0, 0, 0, 1, 2]),
     healing: random.pick(['restart', 'reconnect', 'none']),
     hurried: !random.perMille(30),
     liarsStay: random.perMille(500),
@@ -201,7 +201,7 @@ function some(random: Prng, of: readonly string[], count: number): readonly stri
 
 function sends(random: Prng, options: GraphOptions, window: Window, steps: GraphStep[]): void {
   options.devices.forEach((_, device) => {
-    const count = random.below(3);
+    const count = random.pick([0, 1, 1, 2]);
     for (let nth = 0; nth < count; nth++) {
       const burst = random.perMille(200) ? 2 : 1;
       steps.push({ at: within(random, window), do: 'send', device: `d${device}`, burst });

@@ -54,7 +54,7 @@ const outboxBytesMax = 10_000_000;
 const wakingMs = 8_000;
 const downMaxMs = 45_000;
 /** Pause between two rounds of asking, where a run is hurried. */
-const hurryMs = 40_000;
+const hurryMs = 25_000;
 
 /** One run: faults at random, then none, and then all who are honest must have the same graph. */
 export async function runGraph(plan: GraphPlan, bug: GraphBug = {}): Promise<GraphResult> {
