@@ -93,6 +93,8 @@ export class Peer implements PutSource {
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
   ask(question: Untagged): Promise<Answer | undefined> {
+    // Whoever is gone answers nothing, and no deadline of its session comes any more.
+    if (this.#gone) return Promise.resolve(undefined);
     this.#tags += 1;
     const tag = String(this.#tags);
     return new Promise((settle) => {

@@ -85,7 +85,8 @@ class Cast {
   readonly #devices = new Map<string, Device>();
   readonly #relays = new Map<string, GraphRelay>();
   readonly #liars = new Map<string, Liar>();
-  readonly #clocksSet = new Set<string>();
+  /** How far the clocks of devices were set off. */
+  readonly #clocksSet = new Map<string, number>();
   readonly #network: Network;
   readonly #watch: Watch;
   readonly #ledger: Ledger;
@@ -186,9 +187,13 @@ class Cast {
         );
         return;
       case 'clock':
-        this.#clocksSet.add(step.device);
-        return this.#devices.get(step.device)?.setClock(step.byMs);
+        return this.#setClock(step.device, step.byMs);
     }
+  }
+
+  #setClock(device: string, byMs: number): void {
+    this.#clocksSet.set(device, (this.#clocksSet.get(device) ?? 0) + byMs);
+    this.#devices.get(device)?.setClock(byMs);
   }
 
   #night(forMs: number): void {
@@ -229,6 +234,8 @@ class Cast {
     this.#network.heal();
     for (const relay of this.#relays.values()) relay.bytesMax = 1e9;
     for (const device of this.#devices.values()) device.settle();
+    // One relay alone never moves a clock: somebody has to set it right.
+    for (const [device, byMs] of this.#clocksSet) this.#setClock(device, -byMs);
     for (const liar of this.#liars.values()) {
       liar.makes = false;
       if (!liarsStay) liar.leave();
