@@ -364,6 +364,7 @@ export class Liar implements Listener {
     const kind = this.#random.pick([
       'bad',
       'bad',
+      'bad-many',
       'good',
       'half',
       'orphan',
@@ -373,11 +374,11 @@ export class Liar implements Listener {
     ] as const);
     this.world.count(`lie-put-${kind}`);
     switch (kind) {
-      case 'bad': {
-        const how = this.#random.pick(badEvents);
-        this.world.count(`bad-${how}`);
-        return peer.say({ say: 'put', ...bodyOf(this.#lies.bad(how, footing)) });
-      }
+      case 'bad':
+        return this.#bad(peer, footing);
+      case 'bad-many':
+        for (let nth = 0; nth <= limits.strikesMax; nth++) this.#bad(peer, footing);
+        return;
       case 'good':
         return this.#put(peer, this.#lies.good(footing));
       case 'half':
@@ -398,6 +399,12 @@ export class Liar implements Listener {
         peer.say({ say: 'tips', tips: this.#lies.tips() });
         return peer.say({ say: 'events', events: this.#remembered.slice(-2) });
     }
+  }
+
+  #bad(peer: LyingPeer, footing: Footing): void {
+    const how = this.#random.pick(badEvents);
+    this.world.count(`bad-${how}`);
+    peer.say({ say: 'put', ...bodyOf(this.#lies.bad(how, footing)) });
   }
 
   /** A good event, told to one peer only. */

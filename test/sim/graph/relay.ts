@@ -201,6 +201,7 @@ export class GraphRelay implements Listener {
   #transact<N extends WriteName>(life: Life, name: N, args: Args<N>): Promise<Committed<Outcome<N>>> {
     return new Promise((resolve) => {
       const answer = (result: ReturnType<GraphRelay['run']>): void => {
+        this.#countFull(result?.ok === true ? result.outcome : undefined);
         if (result?.ok === true) resolve({ outcome: result.outcome as Outcome<N>, effects: result.effects });
         else this.world.breach('throw', `${name}: ${String(result?.error)}`);
       };
@@ -214,6 +215,13 @@ export class GraphRelay implements Listener {
         answer(result);
       });
     });
+  }
+
+  /** A relay without room was asked to take something. */
+  #countFull(outcome: unknown): void {
+    if (this.bytesMax === roomy) return;
+    const { verdict, reason } = (outcome ?? {}) as { readonly verdict?: string; readonly reason?: string };
+    if (verdict === 'refused' && reason === 'busy') this.world.count('store-full');
   }
 
   private run<N extends WriteName>(name: N, args: Args<N>, writes: boolean) {

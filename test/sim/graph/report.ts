@@ -77,6 +77,7 @@ export const graphFaults: readonly string[] = [
   'lie-nack',
   'lie-put-answer',
   'lie-put-bad',
+  'lie-put-bad-many',
   'lie-put-good',
   'lie-put-half',
   'lie-put-orphan',

@@ -39,6 +39,8 @@ export interface GraphResult {
   readonly faults: ReadonlyMap<string, number>;
   readonly fired: ReadonlySet<string>;
   readonly endings: ReadonlyMap<Ending, number>;
+  /** Own events of messages that waited, as peers gave them back. */
+  readonly returned: number;
   /** Statuses of honest peers, by their words. */
   readonly said: ReadonlyMap<string, number>;
   readonly forgotten: number;
@@ -303,6 +305,7 @@ class Cast {
       faults: world.faults,
       fired: world.crashes.fired,
       endings: this.#evidence.endings,
+      returned: this.#evidence.returned,
       said: this.#blame.said,
       forgotten: this.#bounds.forgotten,
       healedMs,
