@@ -118,15 +118,15 @@ export function graphPlanOf(seed: string): GraphPlan {
 
 /** When somebody is awake: mostly some time before a slot ends, and into the next one. */
 function windowsOf(random: Prng, beforeRotationMs: number): readonly Window[] {
-  const nights = random.pick([1, 1, 1, 2]);
+  const nights = random.pick([1, 1, 1, 1, 2]);
   const windows: Window[] = [];
   let from = 0;
   for (let nth = 0; nth <= nights; nth++) {
-    const to = from + random.between(18_000, 45_000);
+    const to = from + random.between(15_000, 38_000);
     windows.push({ from, to });
     const hours = random.perMille(60) ? random.between(22, 27) : random.between(1, 2);
     const turn = beforeRotationMs + Math.ceil((to - beforeRotationMs) / hourMs + hours - 1) * hourMs;
-    const before = random.perMille(800) ? random.between(6_000, 30_000) : -random.between(1_000, 600_000);
+    const before = random.perMille(800) ? random.between(5_000, 25_000) : -random.between(1_000, 600_000);
     from = Math.max(to + 60_000, turn - before);
   }
   return windows;

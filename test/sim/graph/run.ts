@@ -284,6 +284,10 @@ class Cast {
     }
     for (const what of this.#dag.differences(this.#honest(), this.#compared()))
       world.breach('diverged', what);
+    for (const relay of this.#relays.values()) {
+      const most = 2 * this.#names().length;
+      if (relay.peers > most) world.breach('bounds', `${relay.name} holds ${relay.peers} connections`);
+    }
     for (const site of this.#honest()) {
       for (const what of this.#bounds.excess(site)) world.breach('bounds', what);
     }
