@@ -166,7 +166,7 @@ export class Liar implements Listener {
     this.#random = world.random.fork(`lies of ${name}`);
     this.#lies = new Lies(this.#random);
     this.nodeId = toHex(this.#random.bytes(16));
-    const bounds = { profile, slotsRetained, slotsSynced: 4, storeBytesMax: 1e9 };
+    const bounds = { profile, slotsRetained, slotsSynced: 2, storeBytesMax: 1e9 };
     this.#graph = new RelayGraph(this.#store(), bounds, () => this.clock(), true);
     this.#life = new Life(name);
     network.serve(this);
@@ -205,7 +205,7 @@ export class Liar implements Listener {
   }
 
   onReady(peer: LyingPeer): void {
-    void this.#learn(peer);
+    if (this.#random.perMille(500)) void this.#learn(peer);
     this.#mischiefLater(peer);
   }
 

@@ -105,7 +105,7 @@ export function graphPlanOf(seed: string): GraphPlan {
     const next = windows[at + 1];
     if (next !== undefined) steps.push({ at: window.to, do: 'night', forMs: next.from - window.to });
     sends(random, options, window, steps);
-    const events = random.between(1, 4);
+    const events = random.between(1, 3);
     for (let nth = 0; nth < events; nth++) steps.push(hostEvent(random, options, window));
   });
   const crashes = random.between(0, 2);
@@ -124,7 +124,7 @@ function windowsOf(random: Prng, beforeRotationMs: number): readonly Window[] {
   for (let nth = 0; nth <= nights; nth++) {
     const to = from + random.between(15_000, 38_000);
     windows.push({ from, to });
-    const hours = random.perMille(60) ? random.between(22, 27) : random.between(1, 2);
+    const hours = random.perMille(60) ? random.between(22, 27) : random.pick([1, 1, 1, 2]);
     const turn = beforeRotationMs + Math.ceil((to - beforeRotationMs) / hourMs + hours - 1) * hourMs;
     const before = random.perMille(800) ? random.between(5_000, 25_000) : -random.between(1_000, 600_000);
     from = Math.max(to + 60_000, turn - before);

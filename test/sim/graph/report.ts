@@ -147,6 +147,7 @@ function count(tally: GraphTally, seed: string, result: GraphResult): void {
   tally.forgotten += result.forgotten;
   if (result.breaches.length === 0) return;
   tally.failedSeeds.push(seed);
+  console.error(`${seed} ${result.breaches[0]?.kind}: ${result.breaches[0]?.what}`);
   // A run counts once for each kind of breach it shows.
   add(tally.breaches, new Map(result.breaches.map(({ kind }) => [kind, 1])));
 }
