@@ -50,6 +50,9 @@ const misunderstood: ReadonlySet<number> = new Set([
   closeCodes.tooBig,
 ]);
 
+/** Which end of a link. */
+export type Side = 'dialling' | 'answering';
+
 /** One link: two ends, frames in order, a death that each end learns in its own time. */
 export class Link {
   answering: End | undefined;
@@ -66,12 +69,12 @@ export class Link {
     readonly target: string,
   ) {}
 
-  send(from: 'dialling' | 'answering', bytes: Bytes, sequence = 0): void {
+  send(from: Side, bytes: Bytes, sequence = 0): void {
     const end = this[from];
     if (end?.life.alive && !end.over) this.network.carry(this, end, this.other(end), bytes, sequence);
   }
 
-  close(from: 'dialling' | 'answering', code: number): void {
+  close(from: Side, code: number): void {
     const end = this[from];
     if (end === undefined || end.over) return;
     end.over = true;

@@ -1,138 +1,28 @@
-import type { Bytes, EventId, Slot } from '../../../src/core/ids';
-import { toHex } from '../../../src/core/ids';
+import { type EventId, type Slot, toHex } from '../../../src/core/ids';
 import { limits } from '../../../src/core/limits';
-import { type EventBody, frameOf, type Message, type Question } from '../../../src/core/link/messages';
-import { receive } from '../../../src/core/link/receive';
-import {
-  ask,
-  nextDeadline,
-  openSession,
-  type Session,
-  type SessionEvent,
-  type SessionStep,
-  tick,
-} from '../../../src/core/link/session';
+import type { EventBody } from '../../../src/core/link/messages';
+import type { SessionEvent } from '../../../src/core/link/session';
 import { registered } from '../../../src/core/transactions/registry';
-import type { Event } from '../../../src/core/wire/event';
-import { eventId } from '../../../src/core/wire/event';
+import { type Event, eventId } from '../../../src/core/wire/event';
 import type { PutResult } from '../../../src/core/wire/event-put';
 import { genesisOf, slotOf } from '../../../src/core/wire/profile';
-import { featuresOf, type PeerLimits } from '../../../src/core/wire/version';
 import type { Store } from '../../../src/engine/ports';
-import type { Answer, Asked, Untagged } from '../../../src/relay/asked';
 import { RelayGraph } from '../../../src/relay/relay-graph';
 import { syncSlot } from '../../../src/relay/sync';
 import { runSynchronously } from '../../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../../src/store/memory/memory-tables';
-import { profile, urlOf } from '../names';
-import type { EndOwner, Link, Listener, Network } from '../network';
+import { profile } from '../names';
+import type { EndOwner, Link, Listener, Network, Side } from '../network';
 import type { Prng } from '../prng';
 import { Life, timeItself, type World } from '../world';
 import { Dialler } from './dialler';
 import { badEvents, bodyOf, type Footing, Lies } from './lies';
+import { LyingPeer } from './lying-peer';
 import type { LiarOptions } from './plan';
-
-type Side = 'dialling' | 'answering';
 
 const slotsRetained = 24;
 const mischiefMs = 8_000;
 const rememberedMax = 64;
-
-/** One session of a liar. It keeps to the frames and breaks what they mean. */
-class LyingPeer implements Asked {
-  #session: Session;
-  #timer: Life | undefined;
-  #tags = 0;
-  readonly #asked = new Map<string, (answer: Answer | undefined) => void>();
-  #answers: Promise<void> = Promise.resolve();
-
-  constructor(
-    private readonly host: Liar,
-    readonly link: Link,
-    private readonly side: Side,
-    private readonly life: Life,
-  ) {
-    const config = {
-      profile,
-      nodeId: host.nodeId,
-      address: urlOf(host.name),
-      features: featuresOf(),
-      nonce: 7,
-    };
-    const step = openSession(config, host.clock());
-    this.#session = step.session;
-    this.#apply(step);
-  }
-
-  get isReady(): boolean {
-    return this.#session.phase === 'ready';
-  }
-
-  get limits(): PeerLimits | undefined {
-    return this.#session.limits;
-  }
-
-  readonly owner: Omit<EndOwner, 'opened'> = {
-    frame: (bytes: Bytes) => this.#apply(receive(this.#session, bytes, this.host.clock())),
-    closed: () => this.end(),
-  };
-
-  say(message: Message): void {
-    if (this.isReady) this.link.send(this.side, frameOf(profile, message));
-  }
-
-  ask(question: Untagged): Promise<Answer | undefined> {
-    this.#tags += 1;
-    const tag = String(this.#tags);
-    return new Promise((resolve) => {
-      this.#asked.set(tag, resolve);
-      this.#apply(ask(this.#session, { ...question, tag } as Question, this.host.clock()));
-    });
-  }
-
-  end(): void {
-    this.#session = { ...this.#session, phase: 'closed' };
-    this.#timer?.end();
-    for (const resolve of this.#asked.values()) resolve(undefined);
-    this.#asked.clear();
-    this.host.left(this);
-  }
-
-  #apply(step: SessionStep): void {
-    this.#session = step.session;
-    for (const frame of step.out) this.link.send(this.side, frame);
-    for (const event of step.events) this.#on(event);
-    this.#timer?.end();
-    const at = nextDeadline(this.#session);
-    if (!Number.isFinite(at)) return;
-    this.#timer = new Life(this.host.name, this.life);
-    const ticks = (): void => this.#apply(tick(this.#session, this.host.clock()));
-    this.host.world.park(this.#timer, 'ticks', at - this.host.clock(), ticks, 1);
-  }
-
-  #on(event: SessionEvent): void {
-    switch (event.type) {
-      case 'tips':
-      case 'headers':
-      case 'events':
-        return this.#settle(event.tag, event);
-      case 'refused':
-        return this.#settle(event.tag, undefined);
-      case 'closed':
-        this.link.close(this.side, event.code);
-        return this.end();
-      case 'ready':
-        return this.host.onReady(this);
-      default:
-        this.#answers = this.#answers.then(() => this.host.answer(this, event));
-    }
-  }
-
-  #settle(tag: string, answer: Answer | undefined): void {
-    this.#asked.get(tag)?.(answer);
-    this.#asked.delete(tag);
-  }
-}
 
 type Asking<T extends SessionEvent['type']> = SessionEvent & { readonly type: T };
 

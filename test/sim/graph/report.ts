@@ -33,7 +33,7 @@ const runsOfAllFaults = 1_000;
 const reportedMax = 3;
 
 /** Every fault a plan of the graph may hold, by the name it is counted under. */
-export const graphFaults: readonly string[] = [
+const graphFaults: readonly string[] = [
   'abort',
   'answer-lost',
   'bad-empty-content',

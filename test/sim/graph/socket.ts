@@ -1,9 +1,7 @@
 import type { Bytes } from '../../../src/core/ids';
 import type { PeerSocket } from '../../../src/relay/peer';
-import type { EndOwner, Link } from '../network';
+import type { EndOwner, Link, Side } from '../network';
 import type { Life, World } from '../world';
-
-type Side = 'dialling' | 'answering';
 
 interface Listeners {
   message(data: Buffer, isBinary: boolean): void;
