@@ -124,7 +124,7 @@ function windowsOf(random: Prng, beforeRotationMs: number): readonly Window[] {
   for (let nth = 0; nth <= nights; nth++) {
     const to = from + random.between(15_000, 38_000);
     windows.push({ from, to });
-    const hours = random.perMille(60) ? random.between(22, 27) : random.pick([1, 1, 1, 2]);
+    const hours = random.perMille(30) ? random.between(22, 27) : random.pick([1, 1, 1, 2]);
     const turn = beforeRotationMs + Math.ceil((to - beforeRotationMs) / hourMs + hours - 1) * hourMs;
     const before = random.perMille(800) ? random.between(5_000, 25_000) : -random.between(1_000, 600_000);
     from = Math.max(to + 60_000, turn - before);
@@ -170,7 +170,7 @@ function optionsOf(random: Prng, beforeRotationMs: number, windows: readonly Win
       joinAt: joinAt(200),
     })),
     beforeRotationMs,
-    slotsOld: random.pick([0, 0, 0, 1, 2]),
+    slotsOld: random.pick([0, 0, 0, 0, 1]),
     healing: random.pick(['restart', 'reconnect', 'none']),
     hurried: !random.perMille(30),
     liarsStay: random.perMille(500),

@@ -194,8 +194,10 @@ class Cast {
   }
 
   #setClock(device: string, byMs: number): void {
+    const one = this.#devices.get(device);
+    if (one === undefined) return;
     this.#clocksSet.set(device, (this.#clocksSet.get(device) ?? 0) + byMs);
-    this.#devices.get(device)?.setClock(byMs);
+    one.setClock(byMs);
   }
 
   #night(forMs: number): void {
@@ -251,7 +253,7 @@ class Cast {
   /** Lets time pass until everyone has the same, which is looked at once in a while. */
   async comeRight(untilMs: number): Promise<void> {
     let looked = 0;
-    if (this.plan.options.hurried) this.#hurryLater(hurryMs >> 1);
+    if (this.plan.options.hurried) this.#hurryLater(hurryMs);
     await this.world.runUntil(untilMs, () => {
       if (this.world.now < looked) return false;
       looked = this.world.now + lookEveryMs;
