@@ -1,9 +1,15 @@
-import type { WebSocket } from 'ws';
 import { reconnectMs } from '../core/backoff';
 import { limits } from '../core/limits';
 import { closeCodes } from '../core/link/session';
 import type { Log, LogWord } from './log';
+import type { PeerSocket } from './peer';
 import type { Timing } from './timing';
+
+/** What is used of a WebSocket that is dialled. */
+export interface DialledSocket extends PeerSocket {
+  once(event: 'open', listener: () => void): unknown;
+  once(event: 'close', listener: (code: number, reason: { toString(): string }) => void): unknown;
+}
 
 /** A connection, whichever side dialled. */
 export interface MeshPeer {
@@ -26,9 +32,9 @@ export interface DiallerHost<P extends MeshPeer> {
   readonly timing: Timing;
   readonly log: Log;
   now(): number;
-  dial(address: string): WebSocket;
+  dial(address: string): DialledSocket;
   /** A dialled connection is open. */
-  opened(socket: WebSocket, address: string): P;
+  opened(socket: DialledSocket, address: string): P;
   peers(): Iterable<P>;
 }
 
@@ -37,7 +43,7 @@ interface Target<P> {
   readonly address: string;
   state: 'due' | 'dialling' | 'open' | 'resting' | 'given up';
   failures: number;
-  socket: WebSocket | undefined;
+  socket: DialledSocket | undefined;
   peer: P | undefined;
   readyAt: number | undefined;
   /** The node that answered there last. */

@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
@@ -17,7 +16,7 @@ import {
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
 import { type PeerLimits, parseLimits } from '../core/wire/version';
-import { closeSoon, sendBounded } from '../net/node/outbound';
+import { closeSoon, type OutboundSocket, sendBounded } from '../net/node/outbound';
 import { Allowance } from './allowance';
 import type { Answer, Untagged } from './asked';
 import type { MeshPeer } from './dialler';
@@ -28,11 +27,22 @@ import { RelayQueue, type RelaySink } from './relay-queue';
 import type { Source } from './sources';
 import type { Timing } from './timing';
 
+/** What a peer uses of its WebSocket. */
+export interface PeerSocket extends OutboundSocket {
+  readonly isPaused: boolean;
+  pause(): void;
+  resume(): void;
+  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
+  on(event: 'error', listener: (error: Error & { readonly code?: string }) => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
+}
+
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {
   readonly session: SessionConfig;
   readonly outboundBytesMax: number;
   readonly timing: Timing;
+  readonly pauses: Timing;
   ready(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
@@ -60,7 +70,7 @@ export class Peer implements PutSource, MeshPeer {
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
   #tags = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTick: () => void = () => undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
   /** Something that waited in the socket has left it, or never will. */
@@ -72,13 +82,13 @@ export class Peer implements PutSource, MeshPeer {
   /** `dialled` is how we present ourselves where it was us who dialled. */
   constructor(
     private readonly host: PeerHost,
-    private readonly socket: WebSocket,
+    private readonly socket: PeerSocket,
     private readonly dialled?: SessionConfig,
   ) {
     const opened = openSession(dialled ?? host.session, host.now());
     this.#session = opened.session;
     this.#puts = new Puts(this, host);
-    this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.timing);
+    this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.pauses);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
     socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
@@ -128,6 +138,8 @@ export class Peer implements PutSource, MeshPeer {
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
   ask(question: Untagged): Promise<Answer | undefined> {
+    // Whoever is gone answers nothing, and no deadline of its session comes any more.
+    if (this.#gone) return Promise.resolve(undefined);
     this.#tags += 1;
     const tag = String(this.#tags);
     return new Promise((settle) => {
@@ -140,7 +152,7 @@ export class Peer implements PutSource, MeshPeer {
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
     this.#end(why);
-    closeSoon(this.socket, code, reason);
+    closeSoon(this.socket, code, reason, this.host.timing.after);
   }
 
   /** Tells what became of an event, if the peer understands it. */
@@ -256,7 +268,8 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   #send(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#onWritten());
+    const { outboundBytesMax, timing } = this.host;
+    const sent = sendBounded(this.socket, frame, outboundBytesMax, () => this.#onWritten(), timing.after);
     if (sent === 'too slow') this.#end(sent);
   }
 
@@ -284,16 +297,17 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   #schedule(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     if (this.#gone) return;
     const wait = nextDeadline(this.#session) - this.host.now();
     if (!Number.isFinite(wait)) return;
-    this.#timer = setTimeout(() => this.#take(tick(this.#session, this.host.now())), Math.max(0, wait));
+    const ticks = (): void => this.#take(tick(this.#session, this.host.now()));
+    this.#cancelTick = this.host.timing.after(Math.max(0, wait), ticks);
   }
 
   #onClose(): void {
     this.#gone = true;
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     this.#written();
     this.#queue.close();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);

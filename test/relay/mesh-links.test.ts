@@ -8,6 +8,7 @@ import { commands } from '../../src/core/wire/commands';
 import { encodeFrame } from '../../src/core/wire/frame';
 import { holdfast } from '../../src/core/wire/profile';
 import { encodeVerack, encodeVersion, featuresOf, semverOf } from '../../src/core/wire/version';
+import { systemGround } from '../../src/relay/ground';
 import { nameOf, newNodeIds } from '../../src/relay/node-name';
 import { freePort } from '../app/kit/relay';
 import { Tap } from '../app/kit/tap';
@@ -118,7 +119,7 @@ describe('a relay', () => {
   });
 
   test('knows a node that dialled by a name that nobody can dial in under who only knows the name', async () => {
-    const ids = newNodeIds();
+    const ids = newNodeIds(systemGround.random);
     expect(nameOf(ids.secret)).toBe(ids.name);
     const relay = await runRelay({ now });
     const node = await relay.peer({ nodeId: ids.secret });
