@@ -23,10 +23,17 @@ const programs = {
   bench: 'test/bench/main.ts',
   kill: 'test/kill/main.ts',
   soak: 'test/soak/main.ts',
+  nostr: 'test/bench/nostr.ts',
 };
 
-/** Native or socket packages that Node loads itself. */
-const nodeOwn = ['better-sqlite3', 'ws'];
+/** Native or socket packages that Node loads itself, and a relay that the bench measures beside ours as it is. */
+const nodeOwn = [
+  'better-sqlite3',
+  'ws',
+  '@nostr-relay/common',
+  '@nostr-relay/core',
+  '@nostr-relay/event-repository-sqlite',
+];
 
 /** What the service worker loads by importScripts. */
 const workboxPackages = [
