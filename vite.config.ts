@@ -24,12 +24,17 @@ const programs = {
   kill: 'test/kill/main.ts',
   soak: 'test/soak/main.ts',
   nostr: 'test/bench/nostr.ts',
+  fuzz: 'test/fuzz/main.ts',
 };
 
-/** Native or socket packages that Node loads itself, and a relay that the bench measures beside ours as it is. */
+/**
+ * Native or socket packages that Node loads itself, one whose code is not what the fuzzer looks for, and a relay that
+ * the bench measures beside ours as it is.
+ */
 const nodeOwn = [
   'better-sqlite3',
   'ws',
+  'fast-check',
   '@nostr-relay/common',
   '@nostr-relay/core',
   '@nostr-relay/event-repository-sqlite',

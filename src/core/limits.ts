@@ -56,6 +56,17 @@ export const limits = {
   strikesMax: 5,
   floodEventsMax: 200,
   floodWindowMs: minute,
+  /** What all connections of one source may put: so many times what one may. */
+  sourceAllowances: 8,
+  /** Sessions of a source that ended for its fault within the window, and how long it then stays out. */
+  banFaults: 10,
+  banWindowMs: 5 * minute,
+  banMs: 10 * minute,
+  /** Sources a relay remembers: those connected, and those heard of lately. */
+  sourcesKnownMax: 16_384,
+  /** Parts a message may come in: frames of the WebSocket, and pieces of the stream. */
+  messageFragmentsMax: 256,
+  messageChunksMax: 4_096,
   /** Bytes of new events a connection may put in the window (formats.md 1.5). */
   connectionBytesPerMinuteMax: 8_388_608,
   /** Bytes of events of one peer a relay holds until they are decided. */
@@ -115,8 +126,9 @@ export const limits = {
   slotEventsMax: 1_048_576,
   /** Events forgotten in one transaction: each may be as large as a content may be. */
   pruneEventsMax: 64,
-  /** Ancestors of one live event that are fetched at once. */
+  /** Ancestors of live events that are fetched: for one at once, and for all of a connection in the window of floods. */
   parentFetchEventsMax: 10_000,
+  parentFetchBytesMax: 67_108_864,
   /** What peers have is asked for again this often, though every newest tip is known. */
   resyncMs: 15 * minute,
   /** Events looked at in one transaction when headers are listed. */

@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { limits } from '../core/limits';
 import { type NetworkProfile, profileOf, withRateLimit } from '../core/wire/profile';
-import { type Address, addressOf, isLoopback } from './address';
+import { type Address, addressOf, isLoopback, Proxies } from './address';
 
 /** What is wrong with a configuration. */
 export type ConfigErrorKind = 'syntax' | 'unknown-key' | 'missing' | 'invalid';
@@ -31,7 +31,7 @@ export interface RelayConfig {
   readonly storeBytesMax: number;
   /** Origins of pages that may connect; `*` admits every page. */
   readonly origins: readonly string[];
-  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly tls?: { readonly certificate: string; readonly key: string };
   readonly health?: Address;
@@ -51,6 +51,8 @@ export interface RelayConfig {
   readonly bytesPerMinuteMax: number;
   readonly outboundBytesMax: number;
   readonly handshakeMs: number;
+  /** How long a source that floods stays out; 0 for never. */
+  readonly banMs: number;
 }
 
 const sections = {
@@ -75,6 +77,7 @@ const sections = {
     'bytes_per_minute',
     'outbound_buffer_bytes',
     'handshake_s',
+    'ban_s',
   ],
 } as const;
 
@@ -109,7 +112,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     store: path('store') ?? relay.missing('store'),
     storeBytesMax: relay.count('store_bytes_max', 1, Number.MAX_SAFE_INTEGER) ?? 8 * gibibyte,
     origins: originsOf(relay, listen),
-    trustedProxies: relay.texts('trusted_proxies') ?? [],
+    trustedProxies: proxiesOf(relay),
     ...(tls === undefined ? {} : { tls }),
     ...(health === undefined ? {} : { health }),
     log: logOf(relay),
@@ -127,6 +130,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     outboundBytesMax:
       bounds.count('outbound_buffer_bytes', limits.messageBytesMax, gibibyte) ??
       limits.outboundBufferBytesMax,
+    banMs: (bounds.count('ban_s', 0, 86_400) ?? limits.banMs / 1_000) * 1_000,
     handshakeMs: (bounds.count('handshake_s', 1, 60) ?? limits.handshakeMs / 1_000) * 1_000,
   };
 }
@@ -189,6 +193,16 @@ function originsOf(relay: Section, listen: Address): readonly string[] {
     if (!good) relay.invalid('origins', `${origin} is not an origin`);
   }
   return given;
+}
+
+function proxiesOf(relay: Section): readonly string[] {
+  const given = relay.texts('trusted_proxies') ?? [];
+  try {
+    return new Proxies(given).entries;
+  } catch (error) {
+    if (error instanceof TypeError) relay.invalid('trusted_proxies', error.message);
+    throw error;
+  }
 }
 
 function logOf(relay: Section): LogLevel {

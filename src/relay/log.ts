@@ -15,6 +15,8 @@ export type LogWord =
   | 'too big'
   | 'too slow'
   | 'strikes'
+  | 'unknown commands'
+  | 'banned'
   | 'replaced'
   | 'self'
   | 'going away'

@@ -16,7 +16,7 @@ import {
   tick,
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
-import { ourLimits, type PeerLimits } from '../core/wire/version';
+import { type PeerLimits, parseLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
 import { Allowance } from './allowance';
 import type { Answer, Untagged } from './asked';
@@ -25,6 +25,7 @@ import type { LogWord } from './log';
 import { nameOf } from './node-name';
 import { type PutHost, type PutSource, Puts } from './puts';
 import { RelayQueue, type RelaySink } from './relay-queue';
+import type { Source } from './sources';
 import type { Timing } from './timing';
 
 /** What a peer needs of the relay around it. */
@@ -45,10 +46,15 @@ export interface PeerHost extends PutHost {
 /** Frames a peer may have waiting for an answer of ours; beyond it its socket is not read. */
 const answersWaitingMax = 32;
 
+/** Bytes that may wait in a peer's socket when an answer is made for it: who does not read what it asked for waits. */
+const unreadBytesMax = limits.messageBytesMax;
+
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
 export class Peer implements PutSource, MeshPeer {
   name = '';
   isAdmitted = false;
+  /** Where it comes from, if it was not us who dialled. */
+  source: Source | undefined;
   readonly #queue: RelayQueue;
   #session: Session;
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
@@ -57,7 +63,10 @@ export class Peer implements PutSource, MeshPeer {
   #timer: NodeJS.Timeout | undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
+  /** Something that waited in the socket has left it, or never will. */
+  #written: () => void = () => undefined;
   #why: LogWord = 'left';
+  #closing = false;
   #gone = false;
 
   /** `dialled` is how we present ourselves where it was us who dialled. */
@@ -71,13 +80,13 @@ export class Peer implements PutSource, MeshPeer {
     this.#puts = new Puts(this, host);
     this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.timing);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
-    socket.on('error', () => undefined);
+    socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
     this.#take(opened);
   }
 
   get isReady(): boolean {
-    return this.#session.phase === 'ready' && !this.#gone;
+    return this.#session.phase === 'ready' && !this.#closing && !this.#gone;
   }
 
   get isDialled(): boolean {
@@ -130,7 +139,7 @@ export class Peer implements PutSource, MeshPeer {
 
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
-    this.#why = why;
+    this.#end(why);
     closeSoon(this.socket, code, reason);
   }
 
@@ -154,10 +163,24 @@ export class Peer implements PutSource, MeshPeer {
     else if (this.socket.isPaused) this.socket.resume();
   }
 
+  /** What still comes of a peer that is sent away is work nobody would hear of. */
+  #end(why: LogWord): void {
+    if (!this.#closing) this.#why = why;
+    this.#closing = true;
+    this.#written();
+  }
+
   #onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.#closing) return;
     // A text message is no frame; an empty one is none either and ends the session by its own rule.
     const bytes = isBinary ? new Uint8Array(data) : new Uint8Array(0);
     this.#take(receive(this.#session, bytes, this.host.now()));
+  }
+
+  /** The socket ends itself for what is no WebSocket message, or none within the bounds. */
+  #onError(error: Error & { readonly code?: string }): void {
+    if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why = 'too big';
+    else if (error.code?.startsWith('WS_ERR_') === true) this.#why = 'bad frame';
   }
 
   #take(step: SessionStep): void {
@@ -194,9 +217,16 @@ export class Peer implements PutSource, MeshPeer {
     }
   }
 
+  /** What was announced holds for what is asked of us too, and what the peer announced as well. */
   #bodies(ids: readonly EventId[]): Promise<readonly EventBody[]> {
-    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? ourLimits;
-    return this.host.graph.bodies(ids, batchEventsMax, batchBytesMax, contentBytesMax);
+    const own = parseLimits(this.host.session.features);
+    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? own;
+    return this.host.graph.bodies(
+      ids,
+      Math.min(own.batchEventsMax, batchEventsMax),
+      Math.min(own.batchBytesMax, batchBytesMax),
+      contentBytesMax,
+    );
   }
 
   /** Answers go out in the order of the questions: the wire matches them by nothing else. */
@@ -205,7 +235,8 @@ export class Peer implements PutSource, MeshPeer {
     this.balance();
     this.#answers = this.#answers.then(async () => {
       try {
-        this.say(await make());
+        await this.#reads();
+        if (this.isReady) this.say(await make());
       } catch {
         this.close(closeCodes.goingAway, 'store', '5');
       } finally {
@@ -216,8 +247,11 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   #send(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#queue.resume());
-    if (sent === 'too slow') this.#why = sent;
+    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => {
+      this.#written();
+      this.#queue.resume();
+    });
+    if (sent === 'too slow') this.#end(sent);
   }
 
   #sink(): RelaySink {
@@ -228,8 +262,18 @@ export class Peer implements PutSource, MeshPeer {
       },
       send: (frame) => this.#send(frame),
       onDropped: () => host.dropped(),
+      onStalled: () => this.close(closeCodes.tooSlow, 'too slow'),
       repair: () => host.repair(this),
     };
+  }
+
+  /** Resolves when the peer has read most of what it was sent, or is gone. */
+  async #reads(): Promise<void> {
+    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+      await new Promise<void>((written) => {
+        this.#written = written;
+      });
+    }
   }
 
   #settle(tag: string, answer: Answer | undefined): void {
@@ -250,6 +294,7 @@ export class Peer implements PutSource, MeshPeer {
     this.#gone = true;
     clearTimeout(this.#timer);
     this.#queue.close();
+    this.#written();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }

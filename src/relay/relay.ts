@@ -16,6 +16,7 @@ import { type NodeIds, newNodeIds } from './node-name';
 import { Peer, type PeerHost } from './peer';
 import { RelayGraph } from './relay-graph';
 import { putTips } from './repair';
+import type { Source } from './sources';
 import type { Timing } from './timing';
 
 /** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
@@ -92,9 +93,11 @@ export class Relay {
   }
 
   /** Takes in an open connection of somebody who dialled. */
-  accept(socket: WebSocket): void {
-    if (this.#stopping) socket.close(closeCodes.goingAway, comeBackAfter);
-    else this.#peers.add(new Peer(this.#host, socket));
+  accept(socket: WebSocket, source: Source): void {
+    if (this.#stopping) return socket.close(closeCodes.goingAway, comeBackAfter);
+    const peer = new Peer(this.#host, socket);
+    peer.source = source;
+    this.#peers.add(peer);
   }
 
   health(): RelayHealth {
@@ -163,6 +166,7 @@ export class Relay {
   #onGone(peer: Peer, why: LogWord): void {
     this.#peers.delete(peer);
     this.#dialler.onGone(peer);
+    peer.source?.left(why);
     this.log('info', 'peer gone', { why, peers: this.#peers.size });
   }
 

@@ -39,6 +39,7 @@ describe('configuration', () => {
       bytesPerMinuteMax: 8_388_608,
       outboundBytesMax: 8_388_608,
       handshakeMs: 10_000,
+      banMs: 600_000,
     });
   });
 
@@ -69,6 +70,7 @@ events_per_minute = 3
 bytes_per_minute = 2000000
 outbound_buffer_bytes = 3000000
 handshake_s = 4
+ban_s = 0
 `;
     expect(parseConfig(text, '/etc/relay.toml')).toMatchObject({
       listen: { host: '::1', port: 9 },
@@ -91,6 +93,7 @@ handshake_s = 4
       bytesPerMinuteMax: 2_000_000,
       outboundBytesMax: 3_000_000,
       handshakeMs: 4_000,
+      banMs: 0,
     });
   });
 
@@ -127,6 +130,13 @@ handshake_s = 4
       'invalid',
       'relay.public_url',
     ],
+    [
+      'a proxy that is no address',
+      `${least}trusted_proxies = ["proxy"]\n`,
+      'invalid',
+      'relay.trusted_proxies',
+    ],
+    ['a ban for ever', `${least}[limits]\nban_s = 1e9\n`, 'invalid', 'limits.ban_s'],
     ['health for the world', `${least}health = "0.0.0.0:1"\n`, 'invalid', 'relay.health'],
     ['a log level nobody knows', `${least}log = "loud"\n`, 'invalid', 'relay.log'],
     ['bytes below any', `${least}store_bytes_max = 0\n`, 'invalid', 'relay.store_bytes_max'],
