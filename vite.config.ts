@@ -22,9 +22,9 @@ const programs = {
   sim: 'test/sim/main.ts',
   bench: 'test/bench/main.ts',
   kill: 'test/kill/main.ts',
+  fuzz: 'test/fuzz/main.ts',
   soak: 'test/soak/main.ts',
   nostr: 'test/bench/nostr.ts',
-  fuzz: 'test/fuzz/main.ts',
 };
 
 /**

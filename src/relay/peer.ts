@@ -246,12 +246,23 @@ export class Peer implements PutSource, MeshPeer {
     });
   }
 
+  /** Resolves when the peer has read most of what it was sent, or is gone. */
+  async #reads(): Promise<void> {
+    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+      await new Promise<void>((written) => {
+        this.#written = written;
+      });
+    }
+  }
+
   #send(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => {
-      this.#written();
-      this.#queue.resume();
-    });
+    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#onWritten());
     if (sent === 'too slow') this.#end(sent);
+  }
+
+  #onWritten(): void {
+    this.#written();
+    this.#queue.resume();
   }
 
   #sink(): RelaySink {
@@ -265,15 +276,6 @@ export class Peer implements PutSource, MeshPeer {
       onStalled: () => this.close(closeCodes.tooSlow, 'too slow'),
       repair: () => host.repair(this),
     };
-  }
-
-  /** Resolves when the peer has read most of what it was sent, or is gone. */
-  async #reads(): Promise<void> {
-    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
-      await new Promise<void>((written) => {
-        this.#written = written;
-      });
-    }
   }
 
   #settle(tag: string, answer: Answer | undefined): void {
@@ -293,8 +295,8 @@ export class Peer implements PutSource, MeshPeer {
   #onClose(): void {
     this.#gone = true;
     clearTimeout(this.#timer);
-    this.#queue.close();
     this.#written();
+    this.#queue.close();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }

@@ -20,10 +20,10 @@ interface Put {
 /** The connection that events come from. */
 export interface PutSource extends Asked {
   readonly isReady: boolean;
-  /** A relay this one was told to know: it brings what many members put, so no member's allowance holds for it. */
-  readonly isAdmitted?: boolean;
   /** What it shares an allowance with. */
   readonly source?: Source | undefined;
+  /** A relay this one was told to know: it brings what many members put, so no member's allowance holds for it. */
+  readonly isAdmitted?: boolean;
   report(id: EventId, result: PutResult): void;
   close(code: number, why: LogWord): void;
   /** Something that waited is done, or more waits. */
@@ -101,8 +101,8 @@ export class Puts {
   #pump(): void {
     const now = this.host.now();
     while (!this.#stopped && this.#waiting.length > 0) {
-      const spent = this.#spentOf(now);
-      if (this.#underWay.events > 0 && this.#isSpent(now, this.#underWay)) return;
+      const spent = this.#spentBy(now);
+      if (this.#underWay.events > 0 && this.#isOwnSpent(now, this.#underWay)) return;
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#waitingBytes -= next.event.length + next.blob.length;
@@ -110,18 +110,15 @@ export class Puts {
     }
   }
 
-  #spentOf(now: number): Spent {
-    if (this.#isSpent(now)) return 'own';
-    return this.#isCrowded(now) ? 'shared' : undefined;
+  /** Whose allowance is used up: its own, or what all connections of its source may put, and it may be innocent. */
+  #spentBy(now: number): Spent {
+    if (this.#isOwnSpent(now)) return 'own';
+    const crowded = this.peer.isAdmitted !== true && this.peer.source?.allowance.isSpent(now) === true;
+    return crowded ? 'shared' : undefined;
   }
 
-  #isSpent(now: number, underWay?: Parameters<Allowance['isSpent']>[1]): boolean {
+  #isOwnSpent(now: number, underWay?: Parameters<Allowance['isSpent']>[1]): boolean {
     return this.peer.isAdmitted !== true && this.#allowance.isSpent(now, underWay);
-  }
-
-  /** What all connections of its source may put is used up: this one may have done nothing wrong. */
-  #isCrowded(now: number): boolean {
-    return this.peer.isAdmitted !== true && this.peer.source?.allowance.isSpent(now) === true;
   }
 
   async #carryOut(put: Put, spent: Spent): Promise<void> {

@@ -35,6 +35,8 @@ export interface RelayHealth {
   readonly reached: number;
   /** Events that found no room on their way to a peer; what it lacks for that, it is made to ask for. */
   readonly dropped: number;
+  /** Rows of the store that cannot be read and are passed over, if there are any. */
+  readonly damagedRows?: number;
 }
 
 /** A relay without its listening socket: store, graph, peers and the turn of slots. */
@@ -92,7 +94,7 @@ export class Relay {
     }
   }
 
-  /** Takes in an open connection of somebody who dialled. */
+  /** Takes in an open connection from somewhere. */
   accept(socket: WebSocket, source: Source): void {
     if (this.#stopping) return socket.close(closeCodes.goingAway, comeBackAfter);
     const peer = new Peer(this.#host, socket);
@@ -102,9 +104,16 @@ export class Relay {
 
   health(): RelayHealth {
     const ready = [...this.#peers].filter((peer) => peer.isReady).length;
-    const outbound = { outbound: this.config.outbound.length, reached: this.#dialler.reached };
-    const { synced } = this.#graph;
-    return { synced, peers: this.#peers.size, ready, ...outbound, dropped: this.#dropped };
+    const { damagedRows } = this.#store;
+    const health = {
+      synced: this.#graph.synced,
+      peers: this.#peers.size,
+      ready,
+      outbound: this.config.outbound.length,
+      reached: this.#dialler.reached,
+      dropped: this.#dropped,
+    };
+    return damagedRows === 0 ? health : { ...health, damagedRows };
   }
 
   /** Sends everyone away, writes everything down and closes the store. */
@@ -165,8 +174,8 @@ export class Relay {
 
   #onGone(peer: Peer, why: LogWord): void {
     this.#peers.delete(peer);
-    this.#dialler.onGone(peer);
     peer.source?.left(why);
+    this.#dialler.onGone(peer);
     this.log('info', 'peer gone', { why, peers: this.#peers.size });
   }
 
@@ -195,6 +204,8 @@ export class Relay {
     } catch {
       this.log('error', 'pruning failed', { why: 'store' });
     }
+    const { damagedRows } = this.#store;
+    if (damagedRows > 0) this.log('error', 'rows damaged', { rows: damagedRows });
     if (this.#stopping) return;
     const { profile } = this.config;
     const wait = slotOf(profile, this.now()) + profile.rotationMs - this.now();

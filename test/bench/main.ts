@@ -1,4 +1,5 @@
 import { endAll } from '../../src/setup.mjs';
+import { catchUpRows } from './catch-up-row';
 import { drainRows } from './drain-row';
 import { drainedRows, restartRows } from './engine-rows';
 import { fanOutRows } from './fan-out-rows';
@@ -15,6 +16,7 @@ const browserParts: Readonly<Record<string, (room: Room) => Promise<Row[]>>> = {
   drain: drainRows,
   drained: drainedRows,
   restart: restartRows,
+  'catch-up': catchUpRows,
   sizes: async () => sizeRows(builtApp),
 };
 const relayParts: Readonly<Record<string, () => Promise<Row[]>>> = {
