@@ -286,6 +286,7 @@ export class Peer implements PutSource, MeshPeer {
       },
       send: (frame) => this.#send(frame),
       onDropped: () => host.dropped(),
+      onStalled: () => this.close(closeCodes.tooSlow, 'too slow'),
       repair: () => host.repair(this),
     };
   }
