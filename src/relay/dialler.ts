@@ -2,14 +2,8 @@ import { reconnectMs } from '../core/backoff';
 import { limits } from '../core/limits';
 import { closeCodes } from '../core/link/session';
 import type { Log, LogWord } from './log';
-import type { PeerSocket } from './peer';
+import type { DialledSocket } from './socket';
 import type { Timing } from './timing';
-
-/** What is used of a WebSocket that is dialled. */
-export interface DialledSocket extends PeerSocket {
-  once(event: 'open', listener: () => void): unknown;
-  once(event: 'close', listener: (code: number, reason: { toString(): string }) => void): unknown;
-}
 
 /** A connection, whichever side dialled. */
 export interface MeshPeer {
