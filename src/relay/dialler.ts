@@ -1,15 +1,22 @@
 import { reconnectMs } from '../core/backoff';
 import { limits } from '../core/limits';
 import { closeCodes } from '../core/link/session';
-import type { Log } from './log';
-import type { MeshPeer } from './mesh-peer';
-import type { PeerSocket } from './peer';
+import type { Log, LogWord } from './log';
+import type { DialledSocket } from './socket';
 import type { Timing } from './timing';
 
-/** What is used of a WebSocket that is dialled. */
-export interface DialledSocket extends PeerSocket {
-  once(event: 'open', listener: () => void): unknown;
-  once(event: 'close', listener: (code: number, reason: { toString(): string }) => void): unknown;
+/** A connection, whichever side dialled. */
+export interface MeshPeer {
+  readonly isReady: boolean;
+  /** We dialled it. */
+  readonly isDialled: boolean;
+  /** The node at its other end; empty when that has none. */
+  readonly name: string;
+  close(code: number, why: LogWord): void;
+  /** It is a relay this one was told to know: no member's allowance holds for it. */
+  admit(): void;
+  /** It was told to know this relay too, and takes whatever it is given. */
+  unpace(): void;
 }
 
 /** What links between relays are made with. */

@@ -4,7 +4,7 @@ import type { Keys } from '../core/transactions/keys';
 import type { Store } from '../engine/ports';
 import { dial } from '../net/node/dial';
 import { SqliteStore } from '../store/sqlite/sqlite-store';
-import type { DialledSocket } from './dialler';
+import type { DialledSocket } from './socket';
 import { systemTiming, type Timing } from './timing';
 
 /** A store that is a relay's own. */

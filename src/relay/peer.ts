@@ -16,26 +16,17 @@ import {
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
 import { type PeerLimits, parseLimits } from '../core/wire/version';
-import { closeSoon, type OutboundSocket, sendBounded } from '../net/node/outbound';
+import { closeSoon, sendBounded } from '../net/node/outbound';
 import { Allowance } from './allowance';
 import type { Answer, Untagged } from './asked';
+import type { MeshPeer } from './dialler';
 import type { LogWord } from './log';
-import type { MeshPeer } from './mesh-peer';
 import { nameOf } from './node-name';
 import { type PutHost, type PutSource, Puts } from './puts';
 import { RelayQueue, type RelaySink } from './relay-queue';
+import type { PeerSocket } from './socket';
 import type { Source } from './sources';
 import type { Timing } from './timing';
-
-/** What a peer uses of its WebSocket. */
-export interface PeerSocket extends OutboundSocket {
-  readonly isPaused: boolean;
-  pause(): void;
-  resume(): void;
-  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): unknown;
-  on(event: 'error', listener: (error: Error & { readonly code?: string }) => void): unknown;
-  on(event: 'close', listener: () => void): unknown;
-}
 
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {

@@ -10,9 +10,10 @@ import type { Ground, RelayStore } from './ground';
 import { Identities } from './identities';
 import type { Log, LogWord } from './log';
 import { type NodeIds, newNodeIds } from './node-name';
-import { Peer, type PeerHost, type PeerSocket } from './peer';
+import { Peer, type PeerHost } from './peer';
 import { RelayGraph } from './relay-graph';
 import { putTips } from './repair';
+import type { PeerSocket } from './socket';
 import type { Source } from './sources';
 
 /** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
