@@ -23,6 +23,7 @@ const programs = {
   bench: 'test/bench/main.ts',
   kill: 'test/kill/main.ts',
   fuzz: 'test/fuzz/main.ts',
+  soak: 'test/soak/main.ts',
 };
 
 /** Native or socket packages that Node loads itself, and one whose code is not what the fuzzer looks for. */

@@ -92,7 +92,7 @@ export async function ensureInstalled() {
   return (await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { quietly: true })) === 0;
 }
 
-/** What the build reads: the product, and the tests' programs for Node (simulator, bench, kills, fuzzer) with what they share. */
+/** What the build reads: the product, and the tests' programs for Node (simulator, bench, kills, fuzzer, soak) with what they share. */
 const inputs = [
   ...['index.html', 'package-lock.json', 'public', 'src', 'sw', 'vite.config.ts'],
   ...[
@@ -104,6 +104,7 @@ const inputs = [
     'test/kill',
     'test/scenario',
     'test/sim',
+    'test/soak',
   ],
 ];
 const stamp = join(root, 'dist/.built-from');

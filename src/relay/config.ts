@@ -41,6 +41,8 @@ export interface RelayConfig {
   readonly identities?: string;
   readonly slotsRetained: number;
   readonly slotsSynced: number;
+  /** Relays to dial; no other is ever dialled. */
+  readonly outbound: readonly string[];
   /** The first node of its network: it counts as synced at once. */
   readonly bootstrap: boolean;
   readonly connectionsMax: number;
@@ -67,7 +69,7 @@ const sections = {
     'log',
   ],
   profile: ['name', 'retained_slots', 'sync_slots', 'rate_limit', 'identities'],
-  peers: ['bootstrap'],
+  peers: ['outbound', 'bootstrap'],
   limits: [
     'connections',
     'per_source',
@@ -118,6 +120,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     ...(network.rateLimit ? { identities: identities ?? profile.missing('identities') } : {}),
     slotsRetained,
     slotsSynced: profile.count('sync_slots', 1, slotsRetained) ?? Math.min(24, slotsRetained),
+    outbound: outboundOf(peers),
     bootstrap: peers.flag('bootstrap') ?? false,
     connectionsMax: bounds.count('connections', 1, 1_000_000) ?? 1_024,
     connectionsPerSourceMax: bounds.count('per_source', 1, 1_000_000) ?? 64,
@@ -159,10 +162,26 @@ function tlsOf(relay: Section, certificate: string | undefined, key: string | un
 
 function publicUrlOf(relay: Section, listen: Address, secure: boolean): string {
   const text = relay.text('public_url') ?? `${secure ? 'wss' : 'ws'}://${listen.host}:${listen.port}/`;
-  const url = URL.canParse(text) ? new URL(text) : relay.invalid('public_url', 'not a URL');
-  if (url.protocol !== 'ws:' && url.protocol !== 'wss:') relay.invalid('public_url', 'not a ws or wss URL');
-  if (url.href.length > limits.urlBytesMax) relay.invalid('public_url', 'too long');
-  return url.href;
+  return socketUrlOf(relay, 'public_url', text).href;
+}
+
+/** Each relay once: a second spelling of an address would only be dialled to be given up. */
+function outboundOf(peers: Section): readonly string[] {
+  const addresses = (peers.texts('outbound') ?? []).map((text) => {
+    const url = socketUrlOf(peers, 'outbound', text);
+    const bare = url.username === '' && url.password === '' && url.hash === '';
+    return bare ? url.href : peers.invalid('outbound', 'an address with credentials or a fragment');
+  });
+  if (addresses.length > limits.outboundRelaysMax) peers.invalid('outbound', 'too many');
+  if (new Set(addresses).size < addresses.length) peers.invalid('outbound', 'an address stands there twice');
+  return addresses;
+}
+
+function socketUrlOf(section: Section, key: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : section.invalid(key, 'not a URL');
+  if (url.protocol !== 'ws:' && url.protocol !== 'wss:') section.invalid(key, 'not a ws or wss URL');
+  if (url.href.length > limits.urlBytesMax) section.invalid(key, 'too long');
+  return url;
 }
 
 /** A relay that the world can reach has to be told which pages may use it. */

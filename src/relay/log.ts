@@ -18,6 +18,7 @@ export type LogWord =
   | 'unknown commands'
   | 'banned'
   | 'replaced'
+  | 'self'
   | 'going away'
   | 'left'
   | 'complete'

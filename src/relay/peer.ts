@@ -18,19 +18,29 @@ import {
 import type { PutResult } from '../core/wire/event-put';
 import { type PeerLimits, parseLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
+import { Allowance } from './allowance';
 import type { Answer, Untagged } from './asked';
+import type { MeshPeer } from './dialler';
 import type { LogWord } from './log';
+import { nameOf } from './node-name';
 import { type PutHost, type PutSource, Puts } from './puts';
+import { RelayQueue, type RelaySink } from './relay-queue';
 import type { Source } from './sources';
+import type { Timing } from './timing';
 
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {
   readonly session: SessionConfig;
   readonly outboundBytesMax: number;
+  readonly timing: Timing;
   ready(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
   relay(from: Peer, body: EventBody): void;
+  /** An event for this peer found no room. */
+  dropped(): void;
+  /** This peer may lack events: brings it what lets it ask for them. */
+  repair(peer: Peer): Promise<void>;
 }
 
 /** Frames a peer may have waiting for an answer of ours; beyond it its socket is not read. */
@@ -40,10 +50,12 @@ const answersWaitingMax = 32;
 const unreadBytesMax = limits.messageBytesMax;
 
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
-export class Peer implements PutSource {
-  nodeId = '';
+export class Peer implements PutSource, MeshPeer {
+  name = '';
+  isAdmitted = false;
   /** Where it comes from, if it was not us who dialled. */
   source: Source | undefined;
+  readonly #queue: RelayQueue;
   #session: Session;
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
@@ -57,13 +69,16 @@ export class Peer implements PutSource {
   #closing = false;
   #gone = false;
 
+  /** `dialled` is how we present ourselves where it was us who dialled. */
   constructor(
     private readonly host: PeerHost,
     private readonly socket: WebSocket,
+    private readonly dialled?: SessionConfig,
   ) {
-    const opened = openSession(host.session, host.now());
+    const opened = openSession(dialled ?? host.session, host.now());
     this.#session = opened.session;
     this.#puts = new Puts(this, host);
+    this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.timing);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
     socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
@@ -74,6 +89,10 @@ export class Peer implements PutSource {
     return this.#session.phase === 'ready' && !this.#closing && !this.#gone;
   }
 
+  get isDialled(): boolean {
+    return this.dialled !== undefined;
+  }
+
   /** The bounds the peer announced; ours where it announced none. */
   get limits(): PeerLimits | undefined {
     return this.#session.limits;
@@ -81,13 +100,30 @@ export class Peer implements PutSource {
 
   /** Sends a message, if the peer is ready and reads fast enough. */
   say(message: Message): void {
-    if (this.isReady) this.sendFrame(frameOf(this.host.session.profile, message));
+    if (this.isReady) this.#send(frameOf(this.host.session.profile, message));
   }
 
-  /** Sends a frame made for several peers. */
-  sendFrame(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#written());
-    if (sent === 'too slow') this.#end(sent);
+  /** Hands an event of others on, in a frame made for several peers, as fast as this one reads. */
+  handOn(frame: Bytes): void {
+    if (this.isReady) this.#queue.push(frame);
+  }
+
+  /** It may lack events of others. */
+  markBehind(): void {
+    if (this.isReady) this.#queue.markBehind();
+  }
+
+  /** Resolves when what it was handed has gone, or it has. */
+  drained(): Promise<void> {
+    return this.#queue.drained();
+  }
+
+  admit(): void {
+    this.isAdmitted = true;
+  }
+
+  unpace(): void {
+    this.#queue.pace(undefined);
   }
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
@@ -149,21 +185,25 @@ export class Peer implements PutSource {
 
   #take(step: SessionStep): void {
     this.#session = step.session;
-    for (const frame of step.out) this.sendFrame(frame);
+    for (const frame of step.out) this.#send(frame);
     for (const event of step.events) this.#on(event);
     this.#schedule();
   }
 
   #on(event: SessionEvent): void {
-    if (event.type === 'ready') {
-      this.nodeId = event.nodeId;
-      this.host.ready(this);
-    } else if (event.type === 'put') this.#puts.push(event);
+    if (event.type === 'ready') this.#onReady(event);
+    else if (event.type === 'put') this.#puts.push(event);
     else if (event.type === 'closed') this.close(event.code, event.reason satisfies CloseReason);
     else if (event.type === 'refused') this.#settle(event.tag, undefined);
     else if (event.type === 'tips' || event.type === 'headers' || event.type === 'events') {
       this.#settle(event.tag, event);
     } else this.#onAsked(event);
+  }
+
+  #onReady(event: SessionEvent & { readonly type: 'ready' }): void {
+    this.name = event.nodeId === '' || this.isDialled ? event.nodeId : nameOf(event.nodeId);
+    if (this.isDialled) this.#queue.pace(paceOf(event.limits));
+    this.host.ready(this);
   }
 
   #onAsked(event: SessionEvent): void {
@@ -215,6 +255,28 @@ export class Peer implements PutSource {
     }
   }
 
+  #send(frame: Bytes): void {
+    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#onWritten());
+    if (sent === 'too slow') this.#end(sent);
+  }
+
+  #onWritten(): void {
+    this.#written();
+    this.#queue.resume();
+  }
+
+  #sink(): RelaySink {
+    const { socket, host } = this;
+    return {
+      get waitingBytes() {
+        return socket.bufferedAmount;
+      },
+      send: (frame) => this.#send(frame),
+      onDropped: () => host.dropped(),
+      repair: () => host.repair(this),
+    };
+  }
+
   #settle(tag: string, answer: Answer | undefined): void {
     const settle = this.#questions.get(tag);
     this.#questions.delete(tag);
@@ -233,7 +295,18 @@ export class Peer implements PutSource {
     this.#gone = true;
     clearTimeout(this.#timer);
     this.#written();
+    this.#queue.close();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }
+}
+
+/**
+ * To a relay that was not told to know this one it is a member like any other. What a member may put in a minute is
+ * never less than the batch that relay announced; more could end the link again and again. This is the one brake on
+ * handing on: the one upstream has (event-graph.md 4.4) slows every event by how many there were, also on links that
+ * have room, and what it is against, events that go in circles, ends here at whoever knows them.
+ */
+function paceOf({ batchEventsMax, batchBytesMax }: PeerLimits): Allowance {
+  return new Allowance(batchEventsMax, batchBytesMax, limits.floodWindowMs);
 }

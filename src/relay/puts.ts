@@ -22,6 +22,8 @@ export interface PutSource extends Asked {
   readonly isReady: boolean;
   /** What it shares an allowance with. */
   readonly source?: Source | undefined;
+  /** A relay this one was told to know: it brings what many members put, so no member's allowance holds for it. */
+  readonly isAdmitted?: boolean;
   report(id: EventId, result: PutResult): void;
   close(code: number, why: LogWord): void;
   /** Something that waited is done, or more waits. */
@@ -99,8 +101,8 @@ export class Puts {
   #pump(): void {
     const now = this.host.now();
     while (!this.#stopped && this.#waiting.length > 0) {
-      const spent = this.#allowance.isSpent(now) ? 'own' : this.#isCrowded(now) ? 'shared' : undefined;
-      if (this.#underWay.events > 0 && this.#allowance.isSpent(now, this.#underWay)) return;
+      const spent = this.#spentBy(now);
+      if (this.#underWay.events > 0 && this.#isOwnSpent(now, this.#underWay)) return;
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#waitingBytes -= next.event.length + next.blob.length;
@@ -108,9 +110,15 @@ export class Puts {
     }
   }
 
-  /** What all connections of its source may put is used up: this one may have done nothing wrong. */
-  #isCrowded(now: number): boolean {
-    return this.peer.source?.allowance.isSpent(now) === true;
+  /** Whose allowance is used up: its own, or what all connections of its source may put, and it may be innocent. */
+  #spentBy(now: number): Spent {
+    if (this.#isOwnSpent(now)) return 'own';
+    const crowded = this.peer.isAdmitted !== true && this.peer.source?.allowance.isSpent(now) === true;
+    return crowded ? 'shared' : undefined;
+  }
+
+  #isOwnSpent(now: number, underWay?: Parameters<Allowance['isSpent']>[1]): boolean {
+    return this.peer.isAdmitted !== true && this.#allowance.isSpent(now, underWay);
   }
 
   async #carryOut(put: Put, spent: Spent): Promise<void> {
@@ -167,7 +175,7 @@ export class Puts {
       return this.peer.close(closeCodes.flood, 'flood');
     }
     const free = (outcome.verdict === 'known' || outcome.verdict === 'refused') && !outcome.counted;
-    if (!free) this.#spend(bytes);
+    if (!free && this.peer.isAdmitted !== true) this.#spend(bytes);
     this.peer.report(put.id, resultOf(outcome));
     if (outcome.verdict === 'inserted') this.peer.relay(put);
     if (outcome.verdict === 'refused' && outcome.strike) this.#strike();

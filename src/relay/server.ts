@@ -11,6 +11,7 @@ import { Admission, type Refusal } from './admission';
 import { ConfigError, type RelayConfig } from './config';
 import type { Log } from './log';
 import { Relay } from './relay';
+import { systemTiming, type Timing } from './timing';
 
 /** A relay that listens. */
 export interface RunningRelay {
@@ -31,9 +32,10 @@ export async function startRelay(
   config: RelayConfig,
   log: Log,
   now: () => number = Date.now,
+  timing: Timing = systemTiming,
 ): Promise<RunningRelay> {
   const server = serverOf(config);
-  const relay = new Relay(config, log, now);
+  const relay = new Relay(config, log, now, timing);
   try {
     attendUpgrades(server, relay, new Admission(config, now), log);
     await relay.start();

@@ -1,4 +1,5 @@
 import { endAll } from '../../src/setup.mjs';
+import { catchUpRows } from './catch-up-row';
 import { drainRows } from './drain-row';
 import { drainedRows, restartRows } from './engine-rows';
 import { builtApp, Room } from './room';
@@ -13,6 +14,7 @@ const parts: Readonly<Record<string, (room: Room) => Promise<Row[]>>> = {
   drain: drainRows,
   drained: drainedRows,
   restart: restartRows,
+  'catch-up': catchUpRows,
   sizes: async () => sizeRows(builtApp),
 };
 

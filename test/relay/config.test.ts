@@ -5,6 +5,9 @@ import { ConfigError, parseConfig } from '../../src/relay/config';
 
 const least = '[relay]\nlisten = "127.0.0.1:4181"\nstore = "relay.sqlite"\n';
 
+const badPeers = ['invalid', 'peers.outbound'] as const;
+const manyRelays = JSON.stringify(Array.from({ length: 65 }, (_, at) => `ws://relay-${at}.example/`));
+
 function refused(text: string): { readonly kind: string; readonly key: string } {
   try {
     parseConfig(text, '/etc/holdfast/relay.toml');
@@ -28,6 +31,7 @@ describe('configuration', () => {
       profile: holdfast,
       slotsRetained: 720,
       slotsSynced: 24,
+      outbound: [],
       bootstrap: false,
       connectionsMax: 1_024,
       connectionsPerSourceMax: 64,
@@ -57,6 +61,7 @@ retained_slots = 30
 sync_slots = 3
 rate_limit = false
 [peers]
+outbound = ["wss://Other.example:443", "ws://127.0.0.1:9/a?b"]
 bootstrap = true
 [limits]
 connections = 1
@@ -80,6 +85,7 @@ ban_s = 0
       profile: { name: 'darkirc' },
       slotsRetained: 30,
       slotsSynced: 3,
+      outbound: ['wss://other.example/', 'ws://127.0.0.1:9/a?b'],
       bootstrap: true,
       connectionsMax: 1,
       connectionsPerSourceMax: 2,
@@ -155,6 +161,10 @@ ban_s = 0
       'invalid',
       'profile.name',
     ],
+    ['a relay to dial that is no WebSocket', `${least}[peers]\noutbound = ["https://a/"]\n`, ...badPeers],
+    ['one with a password', `${least}[peers]\noutbound = ["wss://a:b@c.example/"]\n`, ...badPeers],
+    ['one that stands there twice', `${least}[peers]\noutbound = ["ws://a/", "ws://A:80"]\n`, ...badPeers],
+    ['more of them than are dialled', `${least}[peers]\noutbound = ${manyRelays}\n`, ...badPeers],
     ['a flag that is a text', `${least}[peers]\nbootstrap = "yes"\n`, 'invalid', 'peers.bootstrap'],
     [
       'a buffer no frame fits',
