@@ -24,10 +24,21 @@ const programs = {
   kill: 'test/kill/main.ts',
   fuzz: 'test/fuzz/main.ts',
   soak: 'test/soak/main.ts',
+  nostr: 'test/bench/nostr.ts',
 };
 
-/** Native or socket packages that Node loads itself, and one whose code is not what the fuzzer looks for. */
-const nodeOwn = ['better-sqlite3', 'ws', 'fast-check'];
+/**
+ * Native or socket packages that Node loads itself, one whose code is not what the fuzzer looks for, and a relay that
+ * the bench measures beside ours as it is.
+ */
+const nodeOwn = [
+  'better-sqlite3',
+  'ws',
+  'fast-check',
+  '@nostr-relay/common',
+  '@nostr-relay/core',
+  '@nostr-relay/event-repository-sqlite',
+];
 
 /** What the service worker loads by importScripts. */
 const workboxPackages = [

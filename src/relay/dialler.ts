@@ -1,8 +1,8 @@
-import type { WebSocket } from 'ws';
 import { reconnectMs } from '../core/backoff';
 import { limits } from '../core/limits';
 import { closeCodes } from '../core/link/session';
 import type { Log, LogWord } from './log';
+import type { DialledSocket } from './socket';
 import type { Timing } from './timing';
 
 /** A connection, whichever side dialled. */
@@ -26,9 +26,9 @@ export interface DiallerHost<P extends MeshPeer> {
   readonly timing: Timing;
   readonly log: Log;
   now(): number;
-  dial(address: string): WebSocket;
+  dial(address: string): DialledSocket;
   /** A dialled connection is open. */
-  opened(socket: WebSocket, address: string): P;
+  opened(socket: DialledSocket, address: string): P;
   peers(): Iterable<P>;
 }
 
@@ -37,7 +37,7 @@ interface Target<P> {
   readonly address: string;
   state: 'due' | 'dialling' | 'open' | 'resting' | 'given up';
   failures: number;
-  socket: WebSocket | undefined;
+  socket: DialledSocket | undefined;
   peer: P | undefined;
   readyAt: number | undefined;
   /** The node that answered there last. */

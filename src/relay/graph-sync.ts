@@ -16,6 +16,8 @@ export interface SyncPeer extends Asked {
 export interface GraphSyncHost<P extends SyncPeer> {
   readonly graph: RelayGraph;
   readonly log: Log;
+  /** Calls `act` again and again; what it returns ends that. */
+  every(ms: number, act: () => void): () => void;
   /** Everyone who is connected. */
   peers(): Iterable<P>;
   /** An event that only a sync brought: the others lack it as well. */
@@ -44,21 +46,21 @@ export class GraphSync<P extends SyncPeer> {
   /** The first peer has come: it may know what was missed while there was none. */
   #roundIsDue = false;
   #running = false;
-  #timer: NodeJS.Timeout | undefined;
+  #end: () => void = () => undefined;
 
   constructor(private readonly host: GraphSyncHost<P>) {}
 
   /** Begins to ask every 15 minutes, and before the first sync is done every half minute. */
   start(): void {
     let ticks = 0;
-    this.#timer = setInterval(() => {
+    this.#end = this.host.every(firstSyncMs, () => {
       ticks += 1;
       if (!this.host.graph.synced || this.#roundIsDue || ticks % ticksPerRound === 0) this.#round();
-    }, firstSyncMs);
+    });
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#end();
     this.#waiting.clear();
   }
 

@@ -1,4 +1,5 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
+import { type Bytes, toHex } from '../core/ids';
 
 /** Bytes of a node id (formats.md 3.1). */
 const idBytes = 16;
@@ -14,8 +15,8 @@ export interface NodeIds {
 }
 
 /** New ones, for one birth of a relay. */
-export function newNodeIds(): NodeIds {
-  const secret = randomBytes(idBytes).toString('hex');
+export function newNodeIds(random: (bytes: number) => Bytes): NodeIds {
+  const secret = toHex(random(idBytes));
   return { secret, name: nameOf(secret) };
 }
 

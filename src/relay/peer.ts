@@ -1,4 +1,3 @@
-import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
@@ -25,6 +24,7 @@ import type { LogWord } from './log';
 import { nameOf } from './node-name';
 import { type PutHost, type PutSource, Puts } from './puts';
 import { RelayQueue, type RelaySink } from './relay-queue';
+import type { PeerSocket } from './socket';
 import type { Source } from './sources';
 import type { Timing } from './timing';
 
@@ -33,6 +33,7 @@ export interface PeerHost extends PutHost {
   readonly session: SessionConfig;
   readonly outboundBytesMax: number;
   readonly timing: Timing;
+  readonly pauses: Timing;
   ready(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
@@ -65,7 +66,7 @@ export class Peer implements PutSource, MeshPeer {
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
   #tags = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTick: () => void = () => undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
   /** Something that waited in the socket has left it, or never will. */
@@ -77,13 +78,13 @@ export class Peer implements PutSource, MeshPeer {
   /** `dialled` is how we present ourselves where it was us who dialled. */
   constructor(
     private readonly host: PeerHost,
-    private readonly socket: WebSocket,
+    private readonly socket: PeerSocket,
     private readonly dialled?: SessionConfig,
   ) {
     const opened = openSession(dialled ?? host.session, host.now());
     this.#session = opened.session;
     this.#puts = new Puts(this, host);
-    this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.timing);
+    this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.pauses);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
     socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
@@ -133,6 +134,8 @@ export class Peer implements PutSource, MeshPeer {
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
   ask(question: Untagged): Promise<Answer | undefined> {
+    // Whoever is gone answers nothing, and no deadline of its session comes any more.
+    if (this.#gone) return Promise.resolve(undefined);
     this.#tags += 1;
     const tag = String(this.#tags);
     return new Promise((settle) => {
@@ -145,7 +148,7 @@ export class Peer implements PutSource, MeshPeer {
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
     this.#end(why);
-    closeSoon(this.socket, code, reason);
+    closeSoon(this.socket, code, reason, this.host.timing.after);
   }
 
   /** Tells what became of an event, if the peer understands it. */
@@ -262,7 +265,8 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   #send(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax, () => this.#onWritten());
+    const { outboundBytesMax, timing } = this.host;
+    const sent = sendBounded(this.socket, frame, outboundBytesMax, () => this.#onWritten(), timing.after);
     if (sent === 'too slow') this.#end(sent);
   }
 
@@ -279,6 +283,7 @@ export class Peer implements PutSource, MeshPeer {
       },
       send: (frame) => this.#send(frame),
       onDropped: () => host.dropped(),
+      onStalled: () => this.close(closeCodes.tooSlow, 'too slow'),
       repair: () => host.repair(this),
     };
   }
@@ -290,16 +295,17 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   #schedule(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     if (this.#gone) return;
     const wait = nextDeadline(this.#session) - this.host.now();
     if (!Number.isFinite(wait)) return;
-    this.#timer = setTimeout(() => this.#take(tick(this.#session, this.host.now())), Math.max(0, wait));
+    const ticks = (): void => this.#take(tick(this.#session, this.host.now()));
+    this.#cancelTick = this.host.timing.after(Math.max(0, wait), ticks);
   }
 
   #onClose(): void {
     this.#gone = true;
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     this.#written();
     this.#queue.close();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);

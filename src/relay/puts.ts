@@ -140,7 +140,7 @@ export class Puts {
     for (let fetches = 0; ; fetches++) {
       const outcome = await this.host.graph.put(put.event, put.blob, flooded);
       if (outcome.verdict !== 'missing' || fetches === fetchesMax || !this.peer.isReady) return outcome;
-      if (this.#ancestors.isSpent(this.host.now())) return outcome;
+      if (this.#hasEnough()) return outcome;
       const { slot, parents } = outcome;
       const mine = this.#fetching === undefined;
       this.#fetching ??= this.#fetch({ slot, parents, of: put.id });
@@ -150,6 +150,11 @@ export class Puts {
     }
   }
 
+  /** More ancestors were had than events of one member may make us fetch. */
+  #hasEnough(): boolean {
+    return this.peer.isAdmitted !== true && this.#ancestors.isSpent(this.host.now());
+  }
+
   async #fetch(missing: Missing): Promise<SyncResult | undefined> {
     try {
       return await fetchMissing(this.peer, this.host.graph, missing, {
@@ -157,7 +162,7 @@ export class Puts {
           this.#ancestors.spend(this.host.now(), event.event.length + event.blob.length);
           this.peer.relay(event);
         },
-        isEnough: () => this.#ancestors.isSpent(this.host.now()),
+        isEnough: () => this.#hasEnough(),
       });
     } finally {
       this.#fetching = undefined;

@@ -10,6 +10,8 @@ export interface RelaySink {
   send(frame: Bytes): void;
   /** An event found no room. */
   onDropped(): void;
+  /** Nothing was read while so much found no room that nothing will be. */
+  onStalled(): void;
   /** The peer may lack events that will not come to it again: brings it what lets it ask for them. */
   repair(): Promise<void>;
 }
@@ -25,6 +27,7 @@ const paceMs = 1_000;
 export class RelayQueue {
   readonly #waiting: Bytes[] = [];
   #bytes = 0;
+  #droppedBytes = 0;
   #behind = false;
   #repairing = false;
   #closed = false;
@@ -45,26 +48,22 @@ export class RelayQueue {
     if (this.#closed) return;
     const full =
       this.#waiting.length >= limits.relayQueueEventsMax || this.#bytes + frame.length > this.bytesMax;
-    if (full) {
-      this.#behind = true;
-      this.sink.onDropped();
-      return;
-    }
+    if (full) return this.#drop(frame.length);
     this.#waiting.push(frame);
     this.#bytes += frame.length;
-    this.resume();
+    this.#pump();
   }
 
   /** The peer may lack events. */
   markBehind(): void {
     this.#behind = true;
-    this.resume();
+    this.#pump();
   }
 
   /** Sends no more than this at a time; `undefined` lifts it. */
   pace(allowance: Allowance | undefined): void {
     this.#pace = allowance;
-    this.resume();
+    this.#pump();
   }
 
   /** Resolves when nothing waits here, or nothing will be sent any more. */
@@ -89,6 +88,20 @@ export class RelayQueue {
 
   /** Something was written: the socket may take more. */
   resume(): void {
+    this.#droppedBytes = 0;
+    this.#pump();
+  }
+
+  /** Who reads slowly is repaired; who reads nothing while as much again is dropped as waits here has stopped. */
+  #drop(bytes: number): void {
+    this.#behind = true;
+    this.sink.onDropped();
+    // While it is we who hold back, nothing can be read.
+    if (this.#callOff === undefined) this.#droppedBytes += bytes;
+    if (this.#droppedBytes > this.bytesMax) this.sink.onStalled();
+  }
+
+  #pump(): void {
     for (;;) {
       const next = this.#waiting[0];
       if (next === undefined) break;
@@ -109,7 +122,7 @@ export class RelayQueue {
     if (this.#pace.isSpent(this.now())) {
       this.#callOff ??= this.timing.after(paceMs, () => {
         this.#callOff = undefined;
-        this.resume();
+        this.#pump();
       });
       return true;
     }

@@ -1,23 +1,20 @@
-import { randomBytes } from 'node:crypto';
-import type { WebSocket } from 'ws';
 import { limits } from '../core/limits';
 import { type EventBody, frameOf } from '../core/link/messages';
 import { closeCodes, type SessionConfig } from '../core/link/session';
 import { slotOf } from '../core/wire/profile';
 import { featuresOf, ourLimits, type PeerLimits } from '../core/wire/version';
-import { dial } from '../net/node/dial';
-import { SqliteStore } from '../store/sqlite/sqlite-store';
 import { ConfigError, type RelayConfig } from './config';
 import { Dialler } from './dialler';
 import { GraphSync } from './graph-sync';
+import type { Ground, RelayStore } from './ground';
 import { Identities } from './identities';
 import type { Log, LogWord } from './log';
 import { type NodeIds, newNodeIds } from './node-name';
 import { Peer, type PeerHost } from './peer';
 import { RelayGraph } from './relay-graph';
 import { putTips } from './repair';
+import type { PeerSocket } from './socket';
 import type { Source } from './sources';
-import type { Timing } from './timing';
 
 /** Seconds a peer of a relay that goes away is asked to wait before it comes back. */
 const comeBackAfter = '5';
@@ -42,15 +39,15 @@ export interface RelayHealth {
 /** A relay without its listening socket: store, graph, peers and the turn of slots. */
 export class Relay {
   readonly #identities: Identities | undefined;
-  readonly #store: SqliteStore;
+  readonly #store: RelayStore;
   readonly #graph: RelayGraph;
   readonly #peers = new Set<Peer>();
   readonly #sync: GraphSync<Peer>;
   readonly #host: PeerHost;
-  readonly #ids: NodeIds = newNodeIds();
+  readonly #ids: NodeIds;
   readonly #dialler: Dialler<Peer>;
   #dropped = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelPrune: () => void = () => undefined;
   #stopping = false;
 
   /** Opens the store. Throws a `StoreError` when it cannot, a `ConfigError` when the list of identities is none. */
@@ -58,17 +55,19 @@ export class Relay {
     private readonly config: RelayConfig,
     private readonly log: Log,
     private readonly now: () => number,
-    private readonly timing: Timing,
+    private readonly ground: Ground,
   ) {
     this.#identities = config.identities === undefined ? undefined : new Identities(config.identities);
     const registry = this.#identities;
-    this.#store = new SqliteStore({ file: config.store, keys: () => (registry ? { registry } : {}) });
+    this.#store = ground.openStore(config.store, () => (registry ? { registry } : {}));
     this.#graph = new RelayGraph(this.#store, config, now, config.bootstrap);
+    this.#ids = newNodeIds(ground.random);
     this.#host = this.#hostOfPeers();
     this.#dialler = new Dialler(this.#hostOfDialler(), config.outbound);
     this.#sync = new GraphSync({
       graph: this.#graph,
       log,
+      every: ground.every,
       peers: () => this.#peers,
       relay: (from, event) => this.#relay(from, event),
       left: (from) => this.#markBehind(from),
@@ -95,7 +94,7 @@ export class Relay {
   }
 
   /** Takes in an open connection from somewhere. */
-  accept(socket: WebSocket, source: Source): void {
+  accept(socket: PeerSocket, source?: Source): void {
     if (this.#stopping) return socket.close(closeCodes.goingAway, comeBackAfter);
     const peer = new Peer(this.#host, socket);
     peer.source = source;
@@ -104,7 +103,7 @@ export class Relay {
 
   health(): RelayHealth {
     const ready = [...this.#peers].filter((peer) => peer.isReady).length;
-    const { damagedRows } = this.#store;
+    const { damagedRows = 0 } = this.#store;
     const health = {
       synced: this.#graph.synced,
       peers: this.#peers.size,
@@ -119,7 +118,7 @@ export class Relay {
   /** Sends everyone away, writes everything down and closes the store. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#timer);
+    this.#cancelPrune();
     this.#sync.stop();
     this.#dialler.stop();
     for (const peer of this.#peers) peer.close(closeCodes.goingAway, 'going away', comeBackAfter);
@@ -127,15 +126,16 @@ export class Relay {
   }
 
   #hostOfPeers(): PeerHost {
-    const { config, now, timing } = this;
+    const { config, now, ground } = this;
     return {
-      session: { ...sessionOf(config), nodeId: this.#ids.name },
+      session: { ...sessionOf(config, ground), nodeId: this.#ids.name },
       graph: this.#graph,
       outboundBytesMax: config.outboundBytesMax,
       eventsPerMinuteMax: config.eventsPerMinuteMax,
       bytesPerMinuteMax: config.bytesPerMinuteMax,
       now,
-      timing,
+      timing: ground.timing,
+      pauses: ground.pauses,
       ready: (peer) => this.#onReady(peer),
       gone: (peer, why) => this.#onGone(peer, why),
       relay: (from, body) => this.#relay(from, body),
@@ -147,10 +147,11 @@ export class Relay {
   }
 
   #hostOfDialler(): ConstructorParameters<typeof Dialler<Peer>>[0] {
-    const { log, now, timing } = this;
+    const { log, now } = this;
+    const { pauses, dial } = this.ground;
     return {
       name: this.#ids.name,
-      timing,
+      timing: pauses,
       log,
       now,
       dial,
@@ -204,21 +205,22 @@ export class Relay {
     } catch {
       this.log('error', 'pruning failed', { why: 'store' });
     }
-    const { damagedRows } = this.#store;
+    const { damagedRows = 0 } = this.#store;
     if (damagedRows > 0) this.log('error', 'rows damaged', { rows: damagedRows });
     if (this.#stopping) return;
     const { profile } = this.config;
     const wait = slotOf(profile, this.now()) + profile.rotationMs - this.now();
-    this.#timer = setTimeout(() => void this.#prune(), Math.min(wait, timerMax));
+    this.#cancelPrune = this.ground.timing.after(Math.min(wait, timerMax), () => void this.#prune());
   }
 }
 
-function sessionOf(config: RelayConfig): Omit<SessionConfig, 'nodeId'> {
+function sessionOf(config: RelayConfig, { random }: Ground): Omit<SessionConfig, 'nodeId'> {
+  const [high = 0, low = 0] = random(2);
   return {
     profile: config.profile,
     address: config.publicUrl,
     features: featuresOf(announcedBy(config)),
-    nonce: randomBytes(2).readUInt16LE(),
+    nonce: high * 256 + low,
     handshakeMs: config.handshakeMs,
   };
 }

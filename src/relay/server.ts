@@ -9,6 +9,7 @@ import { subprotocol } from '../core/link/session';
 import { type Address, namesLoopback } from './address';
 import { Admission, type Refusal } from './admission';
 import { ConfigError, type RelayConfig } from './config';
+import { systemGround } from './ground';
 import type { Log } from './log';
 import { Relay } from './relay';
 import { systemTiming, type Timing } from './timing';
@@ -32,10 +33,10 @@ export async function startRelay(
   config: RelayConfig,
   log: Log,
   now: () => number = Date.now,
-  timing: Timing = systemTiming,
+  pauses: Timing = systemTiming,
 ): Promise<RunningRelay> {
   const server = serverOf(config);
-  const relay = new Relay(config, log, now, timing);
+  const relay = new Relay(config, log, now, { ...systemGround, pauses });
   try {
     attendUpgrades(server, relay, new Admission(config, now), log);
     await relay.start();

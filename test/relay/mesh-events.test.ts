@@ -113,9 +113,11 @@ describe('three relays', () => {
       const next = urlOf(ports[(at + 1) % 3] ?? 0);
       ring.push(await runRelay({ now, port, timing: time, sections: peersTo(next) }));
     }
-    // Who began before the next one listened dials again.
-    time.pass(limits.reconnectMinMs);
-    for (const relay of ring) await reaches(relay, 1);
+    await vi.waitFor(async () => {
+      // Who began before the next one listened dials again.
+      time.pass(limits.connectMs - 1);
+      for (const relay of ring) expect(await healthOf(relay)).toMatchObject({ reached: 1 });
+    }, 10_000);
     const members = await Promise.all(ring.map(member));
     const events = Array.from({ length: 60 }, (_, at) => one(slot + 1_000 + at, [genesis], 1, `event ${at}`));
     const answers = events.map((event, at) => (members[at % 3] as TestPeer).put(event));
@@ -266,7 +268,7 @@ describe('the queue of a peer', () => {
       sections: `${peersTo(urlOf(ports[0]))}\n${few}`,
     });
     await vi.waitFor(async () => {
-      time.pass(limits.reconnectMaxMs - 1);
+      time.pass(limits.connectMs - 1);
       for (const relay of [left, right]) {
         expect(await healthOf(relay)).toMatchObject({ peers: 1, ready: 1, reached: 1 });
       }
