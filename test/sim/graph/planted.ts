@@ -70,7 +70,7 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'after the first bad peer nobody is asked any more',
     bug: { relay: { stopsAtBadPeer: true } },
     shows: ['diverged'],
-    from: 11,
+    from: 3,
   },
   {
     title: 'a relay asks nobody again',
@@ -94,7 +94,7 @@ export const plantedGraph: readonly PlantedGraph[] = [
       },
     },
     shows: ['bounds'],
-    from: 16,
+    from: 4,
   },
   {
     title: 'an own event acknowledges its message',
@@ -145,7 +145,7 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'room is no bound',
     bug: relayCalling('relayPut', (args) => ({ ...args, bytesMax: Number.MAX_SAFE_INTEGER })),
     shows: ['overfull'],
-    from: 7,
+    from: 4,
   },
   {
     title: 'events are taken and not counted',
