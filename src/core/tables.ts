@@ -38,7 +38,8 @@ export interface TableSpec {
 
 /**
  * The version of the tables above; see `MetaRow` of name `schema`. Version 2 added the table `tickets` and the index
- * `open` of messages.
+ * `open` of messages. A property that is optional needs no version: a row of before it is one without it, and builds of
+ * before it hand it on as they found it.
  */
 export const schemaVersion = 2;
 /** The oldest version whose code may still work on these tables: what came later is optional. */
@@ -82,6 +83,8 @@ export interface CountersRow {
   readonly graphBytes: number;
   /** Time of the last event made here, so that the next is strictly later. */
   readonly ownTime: number;
+  /** Latest time of events made by a clock that was wrong, where the last one is earlier. */
+  readonly ownTimeMax?: number;
   /** Raised by every change of this account. */
   readonly revision: number;
   /**

@@ -13,6 +13,7 @@ import {
 import type { AccountId, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
 import { type NetworkProfile, slotOf } from '../core/wire/profile';
+import { AskedBodies, type BodiesTurn } from './asked-bodies';
 import type { Ports } from './ports';
 import type { RelayPeer } from './relay-peer';
 
@@ -32,12 +33,18 @@ export interface CatchUpOwner {
 
 /** Brings the graph to what peers have: their tips, the headers above ours, the bodies below those. */
 export class CatchUp {
+  readonly #bodies: AskedBodies;
+  /** Peers that named more of a slot than could be taken in. */
+  readonly #left = new Map<Slot, Set<RelayPeer>>();
+
   constructor(
     private readonly ports: Ports,
     private readonly account: AccountId,
     private readonly profile: NetworkProfile,
     private readonly owner: CatchUpOwner,
-  ) {}
+  ) {
+    this.#bodies = new AskedBodies(ports.clock);
+  }
 
   /**
    * Syncs every kept slot with one peer. The current slot's tips are asked first, since with them the peer can take
@@ -46,6 +53,7 @@ export class CatchUp {
   async withPeer(peer: RelayPeer): Promise<void> {
     const slots = newestSlots(this.profile, this.owner.now(), limits.clientSlotsRetained);
     const current = slotOf(this.profile, this.owner.now());
+    for (const slot of this.#left.keys()) if (!slots.includes(slot)) this.#left.delete(slot);
     const asked = await peer.ask((tag) => ({ ask: 'tips', tag, slot: current }));
     if (asked?.type !== 'tips') return;
     this.owner.onCurrent(peer, current);
@@ -81,36 +89,83 @@ export class CatchUp {
     begun: SyncState,
     tips: Extract<SyncInput, { readonly got: 'peer-tips' }>['tips'] | undefined,
   ): Promise<SyncResult | undefined> {
+    const turn = this.#bodies.begin(begun.slot);
+    try {
+      return await this.#drive(
+        peer,
+        tips === undefined ? begun : stepSync(begun, { got: 'peer-tips', tips }),
+        turn,
+      );
+    } finally {
+      turn.end();
+    }
+  }
+
+  async #drive(peer: RelayPeer, begun: SyncState, turn: BodiesTurn): Promise<SyncResult | undefined> {
     let state = begun;
-    if (tips !== undefined) state = stepSync(state, { got: 'peer-tips', tips });
+    let ahead: AskedAhead | undefined;
     for (;;) {
       if (state.output.want === 'nothing') {
         const { result } = state.output;
         this.ports.observer.note('sync-ended', { end: result.end, inserted: result.inserted });
         if (result.end === 'full') this.owner.full();
+        this.#ended(peer, state.slot, result);
         return result;
       }
-      const input = await this.#answer(peer, state);
+      const next = this.#askAhead(peer, state, turn);
+      const input = await (answerAhead(ahead, state) ?? this.#answer(peer, state, turn));
+      ahead = next;
       if (input === undefined) return undefined;
       state = stepSync(state, input);
     }
   }
 
+  /**
+   * Asks for the next bodies while the last ones are taken in: the store and the peer need not wait for each other. What
+   * comes counts only if the sync, once it knows what became of the last ones, wants just that; so the peer must have
+   * given something of use before.
+   */
+  #askAhead(peer: RelayPeer, state: SyncState, turn: BodiesTurn): AskedAhead | undefined {
+    if (state.output.want !== 'insert' || state.inserted === 0) return undefined;
+    const outcome = { inserted: state.output.events.length, broken: [], invalid: [], full: false };
+    const { output } = stepSync(state, { got: 'inserted', outcome });
+    const ids = output.want === 'events' ? turn.toAskAhead(output.ids) : [];
+    if (output.want !== 'events' || ids.length === 0) return undefined;
+    return { ids, answer: this.#askPeer(peer, { ...output, ids }) };
+  }
+
+  /** What others have of a slot may stand on what this one brought only now: they are asked again. */
+  #ended(peer: RelayPeer, slot: Slot, { end, inserted }: SyncResult): void {
+    const left = this.#left.get(slot) ?? new Set();
+    if (end === 'incomplete') left.add(peer);
+    else left.delete(peer);
+    if (inserted > 0) {
+      for (const one of left) this.owner.behind(one);
+      left.clear();
+    }
+    if (left.size > 0) this.#left.set(slot, left);
+    else this.#left.delete(slot);
+  }
+
   /** The answer to what the state wants; `undefined` when the peer or the store does not give one now. */
-  async #answer(peer: RelayPeer, state: SyncState): Promise<SyncInput | undefined> {
+  async #answer(peer: RelayPeer, state: SyncState, turn: BodiesTurn): Promise<SyncInput | undefined> {
     const { output } = state;
     try {
       switch (output.want) {
         case 'peer-tips':
         case 'headers':
-        case 'events':
           return await this.#askPeer(peer, output);
+        case 'events': {
+          const ids = await turn.toAsk(output.ids);
+          return ids === undefined ? { got: 'meanwhile' } : await this.#askPeer(peer, { ...output, ids });
+        }
         case 'lacking':
           return { got: 'lacking', ids: await this.ports.store.read('graphLacking', this.#at(output)) };
         case 'own-tips':
           return { got: 'own-tips', tips: await this.ports.store.read('graphTips', this.#at(output)) };
         case 'insert': {
           const outcome = await this.owner.take(output.slot, output.events);
+          turn.took(outcome.inserted);
           this.owner.onProgress(outcome.inserted);
           return { got: 'inserted', outcome };
         }
@@ -148,6 +203,17 @@ export class CatchUp {
     };
     return { ...output, ...place };
   }
+}
+
+/** Bodies that were asked for before the sync wanted them. */
+interface AskedAhead {
+  readonly ids: readonly EventId[];
+  readonly answer: Promise<SyncInput | undefined>;
+}
+
+function answerAhead(ahead: AskedAhead | undefined, { output }: SyncState): AskedAhead['answer'] | undefined {
+  if (ahead === undefined || output.want !== 'events') return undefined;
+  return ahead.ids.every((id, at) => id === output.ids[at]) ? ahead.answer : undefined;
 }
 
 interface Place {

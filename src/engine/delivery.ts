@@ -225,11 +225,18 @@ export class Delivery {
 
   async #run(): Promise<void> {
     this.#running = true;
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      await this.#step();
+    try {
+      while (this.#again && !this.#stopped) {
+        this.#again = false;
+        await this.#step();
+      }
+    } catch (error) {
+      // A fault of ours comes to light, and does not end the lane.
+      this.#pause('internal');
+      throw error;
+    } finally {
+      this.#running = false;
     }
-    this.#running = false;
   }
 
   async #step(): Promise<void> {

@@ -3,7 +3,7 @@ import type { Bytes, ConversationId, EventId } from '../core/ids';
 import type { OpenedConversation } from '../core/transactions/reads';
 import type { Heard } from '../core/transactions/receive';
 import { readContent } from '../core/wire/content';
-import { decodeEvent, type Event } from '../core/wire/event';
+import { type Event, readableEvent } from '../core/wire/event';
 import type { Privmsg } from '../core/wire/privmsg';
 import type { NetworkProfile } from '../core/wire/profile';
 
@@ -39,9 +39,10 @@ export class Hearing {
     return this.#ears.filter((ear) => ear.since > version).map((ear) => ear.conversation);
   }
 
-  /** What the event says in one of our channels. The bytes have passed the link's decoder. */
+  /** What the event says in one of our channels; nothing where a stored one is damaged. */
   hear(id: EventId, bytes: Bytes, only?: ConversationId): Heard | undefined {
-    const event = decodeEvent(bytes);
+    const event = readableEvent(bytes);
+    if (event === undefined) return undefined;
     const content = readContent(this.profile, event.content);
     if (content.kind !== 'privmsg') return undefined;
     const ears = only === undefined ? this.#ears : this.#ears.filter((ear) => ear.conversation === only);

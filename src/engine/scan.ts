@@ -1,5 +1,5 @@
 import { StoreError } from '../core/errors';
-import type { AccountId, ConversationId, Slot } from '../core/ids';
+import type { AccountId, ConversationId, EventId, Slot } from '../core/ids';
 import type { Heard } from '../core/transactions/receive';
 import type { Hearing } from './hearing';
 import type { Ports } from './ports';
@@ -53,19 +53,30 @@ export class Scanner {
 
   async #run(): Promise<void> {
     this.#scanning = true;
-    while (this.#channels.size > 0 && !this.#stopped) {
-      const channels = [...this.#channels];
-      this.#channels.clear();
-      const pauseMs = await this.#scan(channels);
-      if (pauseMs === 0) continue;
-      for (const channel of channels) this.#channels.add(channel);
-      if (!this.#stopped) this.#runLater(pauseMs);
-      break;
+    try {
+      while (this.#channels.size > 0 && !this.#stopped && !this.#waiting) {
+        const channels = [...this.#channels];
+        this.#channels.clear();
+        await this.#try(channels);
+      }
+    } finally {
+      this.#scanning = false;
     }
-    this.#scanning = false;
   }
 
-  #runLater(pauseMs: number): void {
+  /** Whatever stops a scan, a fault of ours among it, it is tried again. */
+  async #try(channels: readonly ConversationId[]): Promise<void> {
+    let pauseMs = retryMs;
+    try {
+      pauseMs = await this.#scan(channels);
+    } finally {
+      if (pauseMs > 0) this.#runLater(channels, pauseMs);
+    }
+  }
+
+  #runLater(channels: readonly ConversationId[], pauseMs: number): void {
+    for (const channel of channels) this.#channels.add(channel);
+    if (this.#stopped) return;
     this.#waiting = true;
     this.ports.clock.set('scan', this.ports.clock.now() + pauseMs, () => {
       this.#waiting = false;
@@ -97,9 +108,9 @@ export class Scanner {
 
   async #scanSlot(slot: Slot, channels: readonly ConversationId[]): Promise<void> {
     const { account, hearing } = this.scanned;
-    let fromLayer = 0;
+    let from: { readonly fromLayer: number; readonly after?: EventId } = { fromLayer: 0 };
     for (;;) {
-      const page = await this.ports.store.read('graphPage', { account, slot, fromLayer, limit: pageEvents });
+      const page = await this.ports.store.read('graphPage', { account, slot, ...from, limit: pageEvents });
       const heard: Heard[] = [];
       for (const one of page) {
         if (one.own) continue;
@@ -110,8 +121,9 @@ export class Scanner {
       }
       if (heard.length > 0) await this.#hand(heard);
       const last = page.at(-1);
-      if (last === undefined || page.length < pageEvents) return;
-      fromLayer = last.layer === fromLayer ? fromLayer + 1 : last.layer;
+      if (last !== undefined && page.length >= pageEvents) from = { fromLayer: last.layer, after: last.id };
+      else if (from.after !== undefined) from = { fromLayer: from.fromLayer + 1 };
+      else return;
     }
   }
 }

@@ -1,6 +1,9 @@
 import { StoreError, type StoreErrorKind } from '../core/errors';
 
-/** Work done one piece after another, in the order in which it came. A store that refuses ends one piece, not the line. */
+/**
+ * Work done one piece after another, in the order in which it came. A store that refuses ends one piece, not the line;
+ * neither does any other error, which is nobody's to handle and comes to light as such.
+ */
 export class WorkLine {
   readonly #waiting: (() => Promise<void>)[] = [];
   #running = false;
@@ -19,14 +22,22 @@ export class WorkLine {
 
   async #drain(): Promise<void> {
     this.#running = true;
-    for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) {
-      try {
-        await work();
-      } catch (error) {
-        if (!(error instanceof StoreError)) throw error;
-        this.onRefused(error.kind);
+    try {
+      for (let work = this.#waiting.shift(); work !== undefined; work = this.#waiting.shift()) {
+        await this.#carryOut(work);
       }
+    } finally {
+      this.#running = false;
+      if (this.#waiting.length > 0) void this.#drain();
     }
-    this.#running = false;
+  }
+
+  async #carryOut(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      this.onRefused(error.kind);
+    }
   }
 }

@@ -8,6 +8,8 @@ import { type SlotEnd, syncSlot } from './sync';
 /** A peer that can be asked for what it has. */
 export interface SyncPeer extends Asked {
   readonly isReady: boolean;
+  /** A relay that we dialled: what was said beyond it while the link was down never comes again by itself. */
+  readonly isDialled: boolean;
 }
 
 /** What the relay's side of syncs works with. */
@@ -20,13 +22,15 @@ export interface GraphSyncHost<P extends SyncPeer> {
   peers(): Iterable<P>;
   /** An event that only a sync brought: the others lack it as well. */
   relay(from: P, event: FetchedEvent): void;
+  /** More was brought than is handed on: everyone but this peer may lack some of it. */
+  left(from: P): void;
 }
 
 /** Pause between two tries of a first sync. */
 const firstSyncMs = limits.heartbeatMs;
 const ticksPerRound = limits.resyncMs / firstSyncMs;
 
-/** Peers asked in one round, and events of one sync that are handed on; what is more, the others' own syncs bring. */
+/** Peers asked in one round, and events of one sync that are handed on; what is more, the others have to ask for. */
 const peersMax = 3;
 const handedOnMax = 64;
 
@@ -64,7 +68,7 @@ export class GraphSync<P extends SyncPeer> {
   onReady(peer: P): void {
     const ready = [...this.host.peers()].filter((one) => one.isReady);
     // A peer that has just come asks for much itself, so a relay that is synced lets it begin.
-    if (!this.host.graph.synced) this.#ask(peer);
+    if (!this.host.graph.synced || peer.isDialled) this.#ask(peer);
     else this.#roundIsDue ||= ready.length === 1;
   }
 
@@ -117,6 +121,8 @@ export class GraphSync<P extends SyncPeer> {
       log('info', 'synced');
     } catch {
       log('error', 'sync failed', { why: 'store' });
+    } finally {
+      if (left < 0) this.host.left(peer);
     }
   }
 }

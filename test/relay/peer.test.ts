@@ -4,7 +4,8 @@ import { receive } from '../../src/core/link/receive';
 import { openSession, type SessionConfig } from '../../src/core/link/session';
 import { holdfast } from '../../src/core/wire/profile';
 import { featuresOf } from '../../src/core/wire/version';
-import { Peer, type PeerSocket } from '../../src/relay/peer';
+import { Peer } from '../../src/relay/peer';
+import type { PeerSocket } from '../../src/relay/socket';
 import { systemTiming } from '../../src/relay/timing';
 import { slot } from '../fixtures/graph-world';
 import { memoryGraph } from '../fixtures/peer';
@@ -72,10 +73,13 @@ function shakenHands(): { readonly peer: Peer; readonly socket: HandSocket } {
       eventsPerMinuteMax: limits.floodEventsMax,
       bytesPerMinuteMax: limits.connectionBytesPerMinuteMax,
       timing: systemTiming,
+      pauses: systemTiming,
       now,
       ready: () => undefined,
       gone: () => undefined,
       relay: () => undefined,
+      dropped: () => undefined,
+      repair: () => Promise.resolve(),
     },
     socket,
   );

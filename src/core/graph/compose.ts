@@ -2,11 +2,12 @@ import { present } from '../assert';
 import type { Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import type { EventRow } from '../tables';
-import { type Ask, type Change, get } from '../transaction';
+import type { Ask, Change } from '../transaction';
 import { encodeEvent, makeEvent } from '../wire/event';
 import { slotOf } from '../wire/profile';
-import { emptySlot, type GraphPlace, insertKnown } from './insert';
+import { type GraphPlace, insertKnown } from './insert';
 import { knowMade } from './rules';
+import { slotRowOf } from './slot-row';
 import { byHeight } from './slots';
 
 /** What an own event is made of. */
@@ -47,7 +48,7 @@ export function* compose(place: GraphPlace, own: OwnEvent): Ask<Composed | undef
   const slot = slotOf(place.profile, own.now);
   const time = ownEventTime(own);
   if (time < slot || time >= slot + place.profile.rotationMs) return undefined;
-  const { tips } = (yield* get('slots', [place.account, slot])) ?? emptySlot(place, slot);
+  const { tips } = yield* slotRowOf(place, slot);
   const chosen = tips.toSorted(byHeight).slice(0, limits.eventParents);
   const layer = present(chosen[0], 'a slot has at least one tip').layer + 1;
   const made = makeEvent(

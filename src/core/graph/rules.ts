@@ -3,11 +3,11 @@ import { type Bytes, type EventId, type Slot, sameBytes } from '../ids';
 import { limits } from '../limits';
 import {
   contentHash,
-  decodeEvent,
   type Event,
   eventId,
   type Header,
   parentsOf,
+  readableEvent,
   safeNumber,
 } from '../wire/event';
 import type { NetworkProfile } from '../wire/profile';
@@ -68,14 +68,8 @@ export function knowHeader(header: Header): KnownHeader | Breach {
 
 /** Decodes and names an event; a `Breach` when the bytes are none. */
 export function knowEvent(bytes: Bytes): KnownEvent | Breach {
-  let event: Event;
-  try {
-    event = decodeEvent(bytes);
-  } catch (error) {
-    if (error instanceof DecodeError) return 'undecodable';
-    throw error;
-  }
-  return knowMade(event, bytes);
+  const event = readableEvent(bytes);
+  return event === undefined ? 'undecodable' : knowMade(event, bytes);
 }
 
 /** Names an event that is at hand decoded and as its bytes. */

@@ -2,16 +2,17 @@ import type { AccountId, EventId, Slot } from '../ids';
 import { limits } from '../limits';
 import type { EventRow } from '../tables';
 import { type Ask, all, get } from '../transaction';
-import { contentBytesOf } from '../wire/event';
+import { contentBytesOf, readableEvent } from '../wire/event';
 import { genesisOf } from '../wire/profile';
 import type { FetchedEvent } from './fetched';
-import { emptySlot, type GraphPlace } from './insert';
+import type { GraphPlace } from './insert';
+import { slotRowOf } from './slot-row';
 import { byHeight, type Tip } from './slots';
 
 /** The tips of a slot as an answer may hold them: of more than it may, those of the highest layers (formats.md 3.3). */
 export function* tipsOf(place: GraphPlace, slot: Slot): Ask<readonly Tip[]> {
-  const row = (yield* get('slots', [place.account, slot])) ?? emptySlot(place, slot);
-  return row.tips.toSorted(byHeight).slice(0, limits.tipReplyTipsMax);
+  const { tips } = yield* slotRowOf(place, slot);
+  return tips.toSorted(byHeight).slice(0, limits.tipReplyTipsMax);
 }
 
 /** Those of `ids` whose events are not here. The slot's genesis always is. */
@@ -35,7 +36,7 @@ const bodiesAtOnce = 16;
 /**
  * The events of `ids` in that order, as many as fit the bounds; whoever asked asks again for the rest. The first one
  * is given even when it alone is over the bytes, or it could never be had. One whose content is more than the peer, or
- * the wire, takes is never given: it would end the session each time it is asked for (RD-14).
+ * the wire, takes is never given: it would end the session each time it is asked for (RD-14). Nor is a damaged one.
  */
 export function* bodiesOf(account: AccountId, wanted: BodiesWanted): Ask<readonly FetchedEvent[]> {
   const ids = wanted.ids.slice(0, wanted.eventsMax);
@@ -45,7 +46,8 @@ export function* bodiesOf(account: AccountId, wanted: BodiesWanted): Ask<readonl
   for (let from = 0; from < ids.length; from += bodiesAtOnce) {
     const found = yield* all(ids.slice(from, from + bodiesAtOnce).map((id) => get('events', [account, id])));
     for (const row of found) {
-      if (row === undefined || contentBytesOf(row.event.length) > contentMax) continue;
+      if (row === undefined || contentBytesOf(row.event.length) > contentMax || !readableEvent(row.event))
+        continue;
       room -= bodyBytes(row);
       if (room < 0 && served.length > 0) return served;
       served.push({ event: row.event, blob: row.blob });

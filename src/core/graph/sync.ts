@@ -78,7 +78,9 @@ export type SyncInput =
       readonly got: 'events';
       readonly events: readonly NamedEvent[];
     }
-  | { readonly got: 'inserted'; readonly outcome: TakenIn };
+  | { readonly got: 'inserted'; readonly outcome: TakenIn }
+  /** In place of the events asked for: others were asked for them, and some may be here. */
+  | { readonly got: 'meanwhile' };
 
 /** Where the sync of one slot with one peer stands. */
 export interface SyncState {
@@ -87,7 +89,7 @@ export interface SyncState {
   readonly bounds: SyncBounds;
   readonly output: SyncOutput;
   /** What a look-up of lacking ids is for. */
-  readonly stage: 'tips' | 'headers' | 'goal';
+  readonly stage: 'tips' | 'headers' | 'bodies' | 'goal';
   /** What the peer named as its newest, so far as we lack it; it ends the sync. */
   readonly goal: readonly EventId[];
   /** Of a fetch: what its goal is known to stand on, itself among it. */
@@ -101,6 +103,8 @@ export interface SyncState {
   readonly insertedMax: number;
   /** Events inserted since the last question for headers: without any, asking again brings nothing new. */
   readonly progress: number;
+  /** The goal itself was asked for, since no header led to it. */
+  readonly askedGoal: boolean;
 }
 
 /** Begins the sync of a slot with a peer: asks for its tips first. */
@@ -118,6 +122,7 @@ export function beginSync(profile: NetworkProfile, slot: Slot, bounds: SyncBound
     wanted: [],
     inserted: 0,
     progress: 0,
+    askedGoal: false,
   };
 }
 
@@ -143,6 +148,9 @@ export function beginFetch(
  */
 export function stepSync(state: SyncState, input: SyncInput): SyncState {
   const asked = state.output.want === 'insert' ? 'inserted' : state.output.want;
+  if (input.got === 'meanwhile' && state.output.want === 'events') {
+    return wantLacking(state, 'bodies', state.output.ids);
+  }
   assert(input.got === asked, `a sync that wanted ${asked} got ${input.got}`);
   switch (input.got) {
     case 'peer-tips':
@@ -169,19 +177,28 @@ export function stepSync(state: SyncState, input: SyncInput): SyncState {
 }
 
 function onLacking(state: SyncState, ids: readonly EventId[]): SyncState {
+  if (state.stage === 'bodies') return onMeanwhile(state, ids);
   if (state.stage === 'headers') {
     const lacking = new Set(ids);
     const wanted = state.offered.filter((tip) => lacking.has(tip.id)).map((tip) => tip.id);
-    if (wanted.length === 0) return end(state, 'incomplete');
+    if (wanted.length === 0) return wantGoal(state);
     return wantEvents({ ...state, offered: [], wanted });
   }
   if (ids.length === 0) return end(state, 'complete');
-  if (state.stage === 'goal' && state.progress === 0) return end(state, 'incomplete');
+  if (state.stage === 'goal' && state.progress === 0) return wantGoal(state);
   return {
     ...state,
     goal: ids,
     output: { want: 'own-tips', slot: state.slot },
   };
+}
+
+/** What others brought is progress too: what stands on it can enter now. */
+function onMeanwhile(state: SyncState, lacking: readonly EventId[]): SyncState {
+  const looked = state.output.want === 'lacking' ? state.output.ids : [];
+  const here = new Set(looked.filter((id) => !lacking.includes(id)));
+  const wanted = state.wanted.filter((id) => !here.has(id));
+  return wantRest({ ...state, wanted, progress: state.progress + here.size });
 }
 
 function onHeaders(before: SyncState, headers: readonly Header[]): SyncState {
@@ -198,7 +215,7 @@ function onHeaders(before: SyncState, headers: readonly Header[]): SyncState {
     const breach = headerBreach(one) ?? (fitsSlot(state.profile, state.slot, one.time) ? undefined : 'time');
     if (breach !== undefined) return broken(state, breach, [one.id]);
   }
-  if (sorted.length === 0) return end(state, 'incomplete');
+  if (sorted.length === 0) return wantGoal(state);
   const offered = sorted.map(({ id, layer }) => ({ id, layer }));
   return wantLacking(
     { ...state, offered },
@@ -239,8 +256,11 @@ function onInserted(state: SyncState, outcome: TakenIn): SyncState {
   if (breach !== undefined) return broken(next, breach, outcome.invalid);
   if (outcome.full) return end(next, 'full');
   if (next.inserted >= state.insertedMax) return end(next, 'incomplete');
-  if (next.wanted.length > 0) return wantEvents(next);
-  return wantLacking(next, 'goal', next.goal);
+  return wantRest(next);
+}
+
+function wantRest(state: SyncState): SyncState {
+  return state.wanted.length > 0 ? wantEvents(state) : wantLacking(state, 'goal', state.goal);
 }
 
 /** The genesis is derived and always here: a slot nobody has written in needs no look into the store. */
@@ -253,6 +273,15 @@ function wantLacking(state: SyncState, stage: SyncState['stage'], named: readonl
     stage,
     output: { want: 'lacking', slot: state.slot, ids },
   };
+}
+
+/**
+ * No header leads to the goal. A peer lists only what lies above our tips, and one that we lost lies below: so it is
+ * asked for by its id, once.
+ */
+function wantGoal(state: SyncState): SyncState {
+  if (state.askedGoal) return end(state, 'incomplete');
+  return wantEvents({ ...state, offered: [], wanted: state.goal, askedGoal: true });
 }
 
 function wantEvents(state: SyncState): SyncState {

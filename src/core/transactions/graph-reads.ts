@@ -80,8 +80,9 @@ export function* graphSlots(args: { readonly account: AccountId }): Ask<{
 export interface GraphPageArgs {
   readonly account: AccountId;
   readonly slot: Slot;
-  /** Only events of at least this layer. */
+  /** Only events of at least this layer; with `after` those of this very layer behind that event. */
   readonly fromLayer: number;
+  readonly after?: EventId;
   readonly limit: number;
 }
 
@@ -94,12 +95,17 @@ export function* graphPage(args: GraphPageArgs): Ask<
     readonly own: boolean;
   }[]
 > {
-  const range = { prefix: [args.account, args.slot], from: args.fromLayer };
-  const found = yield* rows('events', range, Math.min(args.limit, limits.scriptRowsMax), 'slot');
-  return found.map((row) => ({
-    id: row.id,
-    layer: row.layer,
-    event: row.event,
-    own: row.own,
-  }));
+  const { account, slot, fromLayer, after } = args;
+  const inLayer = { prefix: [account, slot, fromLayer], from: after ?? '' };
+  const range = after === undefined ? { prefix: [account, slot], from: fromLayer } : inLayer;
+  const limit = after === undefined ? args.limit : args.limit + 1;
+  const found = yield* rows('events', range, Math.min(limit, limits.scriptRowsMax), 'slot');
+  return found
+    .filter((row) => row.id !== after)
+    .map((row) => ({
+      id: row.id,
+      layer: row.layer,
+      event: row.event,
+      own: row.own,
+    }));
 }

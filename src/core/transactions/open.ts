@@ -1,10 +1,11 @@
 import type { Effect } from '../effects';
 import { bodyBytes } from '../graph/serve';
-import type { AccountId } from '../ids';
+import type { AccountId, EventId } from '../ids';
+import { limits } from '../limits';
 import { claim, endIntent, unconfirmedReason, unfinished } from '../outbox/operation';
 import type { EventRow, Intent, Operation } from '../tables';
 import { type Ask, type Change, decide, get, put, rows, type Script } from '../transaction';
-import { contentBytesOf } from '../wire/event';
+import { contentBytesOf, readableEvent } from '../wire/event';
 import { withOpen } from './dequeue';
 import { headOf } from './materialise';
 import { lookAt, newCounters } from './rows';
@@ -56,7 +57,7 @@ export function* claimOpen(args: ClaimOpenArgs): Script<ClaimOpenOutcome> {
   let full = false;
   for (const row of open) {
     const active = row.operation?.generations.at(-1);
-    const event = active === undefined ? undefined : yield* get('events', [args.account, active.id]);
+    const event = yield* kept(args.account, active?.id);
     const given: Effect[] = [];
     const operation = row.operation && claimed(row.operation, event, args, given);
     const size = given.length === 0 || event === undefined ? 0 : bodyBytes(event);
@@ -74,6 +75,13 @@ export function* claimOpen(args: ClaimOpenArgs): Script<ClaimOpenOutcome> {
   const counters = (yield* get('counters', [args.account])) ?? newCounters(args.account);
   const next = { ...counters, revision: counters.revision + 1 };
   return decide(outcome, [...changes, put('counters', next)], [...effects, lookAt(next, 'outbox')]);
+}
+
+/** The event as the graph holds it; a damaged one is as good as forgotten, for it would end every link it is sent on. */
+function* kept(account: AccountId, id: EventId | undefined): Ask<EventRow | undefined> {
+  const row = id === undefined ? undefined : yield* get('events', [account, id]);
+  if (row === undefined || contentBytesOf(row.event.length) > limits.contentBytesMax) return row;
+  return readableEvent(row.event) === undefined ? undefined : row;
 }
 
 /** What stands before the head has left the lane before this relay came; the head and those behind it are sent in rounds. */

@@ -1,13 +1,17 @@
 import { insertFetched } from '../graph/fetched';
 import { type InsertOutcome, insertLive } from '../graph/insert';
 import type { TakenIn } from '../graph/sync';
-import type { Bytes, EventId, Slot } from '../ids';
-import { decide, get, part, put, type Script } from '../transaction';
+import type { AccountId, Bytes, EventId, Slot } from '../ids';
+import type { CountersRow } from '../tables';
+import { type Ask, decide, get, part, put, rows, type Script } from '../transaction';
 import { gatedPlaceOf, type SlotArgs } from './graph-reads';
 import type { Keys } from './keys';
 import { newCounters } from './rows';
 
 type GraphArgs = Omit<SlotArgs, 'slot'>;
+
+/** Slots that are counted in one transaction. */
+const slotsCountedMax = 2_048;
 
 /** A live event of a peer of the relay. */
 export interface RelayPutArgs extends GraphArgs {
@@ -27,7 +31,7 @@ export type RelayPutOutcome =
 
 /** Takes a live event in, or says why not. Beyond the relay's bytes it is Busy. */
 export function* relayPut(args: RelayPutArgs, keys: Keys): Script<RelayPutOutcome> {
-  const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
+  const held = yield* heldBy(args.account);
   const room = args.bytesMax - held.graphBytes;
   const outcome = yield* part(insertLive(gatedPlaceOf(args, keys), { ...args, room }));
   if (outcome.verdict !== 'inserted') return decide(outcome);
@@ -50,7 +54,7 @@ export interface RelayTakeOutcome extends TakenIn {
 
 /** Takes in events that were asked for. */
 export function* relayTake(args: RelayTakeArgs, keys: Keys): Script<RelayTakeOutcome> {
-  const held = (yield* get('counters', [args.account])) ?? newCounters(args.account);
+  const held = yield* heldBy(args.account);
   const room = args.bytesMax - held.graphBytes;
   const taken = yield* part(insertFetched(gatedPlaceOf(args, keys), { ...args, room }));
   const { inserted, broken, invalid, full } = taken;
@@ -58,4 +62,12 @@ export function* relayTake(args: RelayTakeArgs, keys: Keys): Script<RelayTakeOut
   if (inserted.length === 0) return decide(outcome);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
   return decide(outcome, [put('counters', { ...held, graphBytes: held.graphBytes + bytes })]);
+}
+
+/** What the relay holds. Where that row was lost it is counted anew, or the bound of its store would hold no longer. */
+function* heldBy(account: AccountId): Ask<CountersRow> {
+  const stored = yield* get('counters', [account]);
+  if (stored !== undefined) return stored;
+  const slots = yield* rows('slots', { prefix: [account] }, slotsCountedMax);
+  return { ...newCounters(account), graphBytes: slots.reduce((sum, row) => sum + row.bytes, 0) };
 }

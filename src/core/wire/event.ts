@@ -120,6 +120,16 @@ export function decodeEvent(bytes: Uint8Array): Event {
   return decodeAll(bytes, readEvent);
 }
 
+/** The event that `bytes` are, if they are one: a damaged record must not stop what lies beside it. */
+export function readableEvent(bytes: Uint8Array): Event | undefined {
+  try {
+    return decodeEvent(bytes);
+  } catch (error) {
+    if (error instanceof DecodeError) return undefined;
+    throw error;
+  }
+}
+
 /** A u64 as a number. Throws `DecodeError` beyond 2^53 - 1, where a number would lie. */
 export function safeNumber(value: bigint): number {
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new DecodeError('beyond 2^53 - 1');

@@ -52,6 +52,11 @@ export class SqliteStore implements Store {
     this.#queue = new GroupQueue(async (jobs) => together.immediate(jobs));
   }
 
+  /** How many rows are known to be damaged: they are passed over, so that one never stops the rest. */
+  get damagedRows(): number {
+    return this.#tables.damaged;
+  }
+
   async transact<N extends WriteName>(name: N, args: Args<N>, term?: number): Promise<Committed<Outcome<N>>> {
     const job = this.#scripts.write(name, args, this.#keys(), term);
     await this.#nextTurn();

@@ -1,18 +1,23 @@
-import { deserialize, serialize } from 'node:v8';
 import type { Database, Statement } from 'better-sqlite3';
 import { present } from '../../core/assert';
 import { encodeKey, encodeRange, indexKeyOf, keyOf } from '../../core/key-order';
 import { schemaVersion, type TableName, type TableSpec, tables } from '../../core/tables';
 import type { Answers, Change, Question } from '../../core/transaction';
+import { readRow, rowBytes } from './row-bytes';
+
+interface Found {
+  readonly key: Buffer;
+  readonly row: Buffer;
+}
 
 interface Ranges {
-  readonly up: Statement<[Buffer, Buffer, number], { readonly row: Buffer }>;
-  readonly down: Statement<[Buffer, Buffer, number], { readonly row: Buffer }>;
+  readonly up: Statement<[Buffer, Buffer, number], Found>;
+  readonly down: Statement<[Buffer, Buffer, number], Found>;
 }
 
 interface Table {
   readonly indexes: readonly string[];
-  readonly get: Statement<[Buffer], { readonly row: Buffer }>;
+  readonly get: Statement<[Buffer], Found>;
   readonly put: Statement<(Buffer | null)[]>;
   readonly remove: Statement<[Buffer]>;
   readonly ranges: ReadonlyMap<string | undefined, Ranges>;
@@ -33,13 +38,21 @@ export function upgrade(database: Database): void {
 /**
  * The tables of the house in SQLite, of a file that has them: one table each, whose key and index keys are order-preserving bytes, so that
  * plain comparison is the order IndexedDB keeps. An index key stands in a column of its row, so a put keeps its
- * indexes without a look at the row it replaces.
+ * indexes without a look at the row it replaces. A damaged row is none: it is passed over and counted until it is put
+ * again or removed. It stays where it is, for a later build of Node may yet read what this one cannot.
  */
 export class SqliteTables {
   readonly #tables = new Map<TableName, Table>();
+  /** Tables and keys of rows that were found damaged. */
+  readonly #damaged = new Set<string>();
 
   constructor(database: Database) {
     for (const name of Object.keys(tables) as TableName[]) this.#tables.set(name, prepare(database, name));
+  }
+
+  /** How many rows are known to be damaged. */
+  get damaged(): number {
+    return this.#damaged.size;
   }
 
   /** Rows for each question, from the present state. */
@@ -48,12 +61,32 @@ export class SqliteTables {
       const table = this.#table(question.table);
       if (question.ask !== 'rows') {
         const found = table.get.get(blob(encodeKey(question.key)));
-        return found === undefined ? [] : [rowOf(found)];
+        return found === undefined ? [] : this.#whole(question.table, [found]);
       }
       const { lower, upper } = encodeRange(question.range);
       const ranges = present(table.ranges.get(question.index), 'a question names an index of its table');
       const statement = question.range.reverse === true ? ranges.down : ranges.up;
-      return statement.all(blob(lower), blob(upper), question.limit).map(rowOf);
+      return this.#range(question.table, question.limit, (limit) =>
+        statement.all(blob(lower), blob(upper), limit),
+      );
+    });
+  }
+
+  /** As many whole rows as were asked for, if there are so many. */
+  #range(table: TableName, limit: number, find: (limit: number) => readonly Found[]): readonly unknown[] {
+    for (let asked = limit; ; ) {
+      const found = find(asked);
+      const whole = this.#whole(table, found);
+      if (whole.length >= limit || found.length < asked) return whole.slice(0, limit);
+      asked += 2 * (found.length - whole.length);
+    }
+  }
+
+  #whole(table: TableName, found: readonly Found[]): readonly unknown[] {
+    return found.flatMap(({ key, row }) => {
+      const read = readRow(row);
+      if (read === undefined) this.#damaged.add(nameOf(table, key));
+      return read === undefined ? [] : [read];
     });
   }
 
@@ -61,7 +94,7 @@ export class SqliteTables {
   write(changes: readonly Change[]): void {
     for (const change of changes) {
       if ('put' in change) this.#put(change.put, change.row);
-      else this.#table(change.remove).remove.run(blob(encodeKey(change.key)));
+      else this.#remove(change.remove, blob(encodeKey(change.key)));
     }
   }
 
@@ -71,7 +104,18 @@ export class SqliteTables {
       const key = indexKeyOf(name, index, row);
       return key === undefined ? null : blob(encodeKey(key));
     });
-    table.put.run(blob(encodeKey(keyOf(name, row))), serialize(row), ...indexKeys);
+    const key = blob(encodeKey(keyOf(name, row)));
+    table.put.run(key, rowBytes(row), ...indexKeys);
+    this.#mended(name, key);
+  }
+
+  #remove(name: TableName, key: Buffer): void {
+    this.#table(name).remove.run(key);
+    this.#mended(name, key);
+  }
+
+  #mended(name: TableName, key: Buffer): void {
+    if (this.#damaged.size > 0) this.#damaged.delete(nameOf(name, key));
   }
 
   #table(name: TableName): Table {
@@ -83,23 +127,8 @@ function blob(key: string): Buffer {
   return Buffer.from(key, 'latin1');
 }
 
-function rowOf(found: { readonly row: Buffer }): unknown {
-  return owned(deserialize(found.row));
-}
-
-/**
- * Byte arrays come back from `deserialize` as views into the buffer it read. What scripts hand on must own its bytes,
- * or it would keep that buffer alive and could not be passed to another realm.
- */
-function owned(value: unknown): unknown {
-  if (value instanceof Uint8Array) return new Uint8Array(value);
-  if (Array.isArray(value)) return value.map(owned);
-  if (typeof value !== 'object' || value === null) return value;
-  const row = value as Record<string, unknown>;
-  for (const name of Object.keys(row)) {
-    if (typeof row[name] === 'object') row[name] = owned(row[name]);
-  }
-  return row;
+function nameOf(table: TableName, key: Buffer): string {
+  return `${table} ${key.toString('latin1')}`;
 }
 
 function indexesOf(name: TableName): readonly string[] {
@@ -122,12 +151,11 @@ function create(database: Database, name: TableName): void {
 }
 
 function fill(database: Database, name: TableName, index: string): void {
-  const rows: Statement<[], { readonly key: Buffer; readonly row: Buffer }> = database.prepare(
-    `SELECT key, row FROM "${name}"`,
-  );
+  const rows: Statement<[], Found> = database.prepare(`SELECT key, row FROM "${name}"`);
   const set = database.prepare(`UPDATE "${name}" SET "by_${index}" = ? WHERE key = ?`);
   for (const { key, row } of rows.all()) {
-    const indexKey = indexKeyOf(name, index, rowOf({ row }));
+    const read = readRow(row);
+    const indexKey = read === undefined ? undefined : indexKeyOf(name, index, read);
     if (indexKey !== undefined) set.run(blob(encodeKey(indexKey)), key);
   }
 }
@@ -139,13 +167,13 @@ function prepare(database: Database, name: TableName): Table {
   const ranges = (column: string, order: (way: string) => string): Ranges => {
     const select = (way: string): Ranges['up'] =>
       database.prepare(
-        `SELECT row FROM "${name}" WHERE ${column} >= ? AND ${column} < ? ORDER BY ${order(way)} LIMIT ?`,
+        `SELECT key, row FROM "${name}" WHERE ${column} >= ? AND ${column} < ? ORDER BY ${order(way)} LIMIT ?`,
       );
     return { up: select('ASC'), down: select('DESC') };
   };
   return {
     indexes,
-    get: database.prepare(`SELECT row FROM "${name}" WHERE key = ?`),
+    get: database.prepare(`SELECT key, row FROM "${name}" WHERE key = ?`),
     put: database.prepare(
       `INSERT INTO "${name}" (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})
        ON CONFLICT (key) DO UPDATE SET ${updates.join(', ')}`,

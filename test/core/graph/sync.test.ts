@@ -125,6 +125,51 @@ describe('a sync of one slot with one peer', () => {
     expect(asked).toBe(4);
   });
 
+  test('two at once, each told that others were asked meanwhile, take each body once and end complete', () => {
+    const [ours, theirs] = [new GraphWorld(), new GraphWorld()];
+    theirs.putAll(make(zigzag));
+    const truth = honest(theirs);
+    let [one, other] = [begin(2), begin(2)];
+    let given = 0;
+    const step = (state: SyncState): SyncState => {
+      const { output } = state;
+      if (output.want === 'nothing') return state;
+      const answer = truth(output) ?? own(ours, output, 1e9);
+      if (answer.got === 'events') given += answer.events.length;
+      return stepSync(state, answer);
+    };
+    for (let steps = 0; steps < 200; steps++) {
+      // The second waits with its question for bodies until the first has asked for all it wants.
+      if (other.output.want !== 'events' || one.output.want === 'nothing') other = step(other);
+      if (other.output.want === 'events') other = stepSync(other, { got: 'meanwhile' });
+      one = step(one);
+    }
+    expect(one.output).toEqual({ want: 'nothing', result: { end: 'complete', inserted: 11 } });
+    expect(other.output).toEqual({ want: 'nothing', result: { end: 'complete', inserted: 0 } });
+    expect(given).toBe(11);
+  });
+
+  test('one that the answer of the peer does not lead to is asked for by its id, once', () => {
+    const [ours, theirs] = [new GraphWorld(), new GraphWorld()];
+    const made = make('a - b');
+    theirs.putAll(made);
+    const b = made.get('b')?.id ?? '';
+    const asked: string[][] = [];
+    const truth = honest(theirs);
+    const silent =
+      (gives: boolean): Peer =>
+      (output) => {
+        if (output.want === 'headers') return { got: 'headers', headers: [] };
+        if (output.want !== 'events') return truth(output);
+        asked.push([...output.ids]);
+        return gives ? truth(output) : { got: 'events', events: [] };
+      };
+    expect(settle(ours, begin(), silent(false)).result).toEqual({ end: 'incomplete', inserted: 0 });
+    ours.put(made.get('a')?.bytes ?? noBlob);
+    expect(settle(ours, begin(), silent(true)).result).toEqual({ end: 'complete', inserted: 1 });
+    expect(asked).toEqual([[b], [b]]);
+  });
+
   test('both ways, any two parts of one graph become the same', () => {
     const graphs = fc.array(fc.array(fc.nat(), { maxLength: 3 }), { minLength: 1, maxLength: 25 });
     fc.assert(

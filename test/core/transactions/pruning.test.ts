@@ -191,6 +191,49 @@ describe('what came while the store was locked', () => {
     expect(mark(home)).toBeUndefined();
   });
 
+  test('a row of a build that knew no mark is one without it: nothing is held back, and the mark is set and lifted', async () => {
+    const home = await Home.with(1);
+    const [row] = home.rows('counters');
+    if (row === undefined) throw new Error('no counters');
+    const { seq, outboxBytes, live, graphBytes, ownTime, revision } = row;
+    const old = { account, seq, outboxBytes, live, graphBytes, ownTime, revision };
+    home.tables.write([put('counters', old)]);
+    expect(await home.store.read('graphSlots', { account })).toEqual({ slots: [] });
+    expect(await prune(home, slot + 100 * hour)).toBe(0);
+    home.keys = {};
+    expect(await receive(home, said, heard[0])).toMatchObject({ unapplied: true });
+    expect(mark(home)).toEqual({ from: slot, revision: home.rows('counters')[0]?.revision });
+    unlock(home);
+    await scan(home, mark(home)?.revision ?? 0);
+    expect(Object.keys(home.rows('counters')[0] ?? {}).sort()).toEqual(Object.keys(old).sort());
+  });
+
+  test('the mark is handed on by whatever else happens before it is lifted', async () => {
+    const home = await locked();
+    const before = mark(home);
+    unlock(home);
+    const now = t0 + 5_000;
+    await home.enqueue(2);
+    await home.enqueue(3);
+    await home.make(1, { now });
+    await home.round(1);
+    await home.store.transact('retryNow', home.hand(1, now + 60_000));
+    await home.answer(home.active(1), { type: 'has', inserted: true });
+    await home.claimOpen(relays[1]);
+    await home.store.transact('release', { account, relay: relays[1], now });
+    await home.store.transact('drop', home.hand(2, now));
+    await home.store.transact('undoDrop', home.hand(2, now));
+    await home.store.transact('drop', home.hand(3, now));
+    await home.store.transact('forgetDropped', home.hand(3, now));
+    await home.store.transact('addRelay', { account, url: 'wss://three.example/', now });
+    await home.store.transact('removeRelay', { account, url: relays[1], now });
+    await home.store.transact('markRead', { account, conversation: open, seq: 1 });
+    await home.store.transact('limitRate', { account, on: true });
+    const revision = home.rows('counters')[0]?.revision ?? 0;
+    expect(revision).toBeGreaterThan((before?.revision ?? 0) + 10);
+    expect(mark(home)).toEqual(before);
+  });
+
   test('a store that is open sets no mark, and holds nothing back', async () => {
     const home = await Home.with(1);
     expect(await receive(home, said, heard[0])).not.toHaveProperty('unapplied');

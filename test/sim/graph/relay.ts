@@ -150,6 +150,8 @@ export class GraphRelay implements Listener {
       profile,
       slotsRetained: this.slotsRetained,
       slotsSynced: Math.min(24, this.slotsRetained),
+      outbound: [],
+      banMs: limits.banMs,
       bootstrap: this.options.bootstrap,
       connectionsMax: 64,
       connectionsPerSourceMax: 64,
@@ -169,8 +171,10 @@ export class GraphRelay implements Listener {
       world.park(timer, 'timer', ms, act, 1);
       return () => timer.end();
     };
+    const timing = { jitter: () => random.below(1_000) / 1_000, after };
     return {
-      timing: { jitter: () => random.below(1_000) / 1_000, after },
+      timing,
+      pauses: timing,
       every: (ms, act) => {
         this.#ticks = () => {
           if (!this.#stopped) act();
@@ -187,6 +191,9 @@ export class GraphRelay implements Listener {
       },
       openStore: () => this.#store(life),
       random: (count) => random.bytes(count),
+      dial: () => {
+        throw new TypeError('nothing is configured to be dialled');
+      },
     };
   }
 

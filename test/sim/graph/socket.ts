@@ -1,5 +1,5 @@
 import type { Bytes } from '../../../src/core/ids';
-import type { PeerSocket } from '../../../src/relay/peer';
+import type { PeerSocket } from '../../../src/relay/socket';
 import type { EndOwner, Link, Side } from '../network';
 import type { Life, World } from '../world';
 
