@@ -70,7 +70,6 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'after the first bad peer nobody is asked any more',
     bug: { relay: { stopsAtBadPeer: true } },
     shows: ['diverged'],
-    from: 3,
   },
   {
     title: 'a relay asks nobody again',
@@ -145,7 +144,6 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'room is no bound',
     bug: relayCalling('relayPut', (args) => ({ ...args, bytesMax: Number.MAX_SAFE_INTEGER })),
     shows: ['overfull'],
-    from: 4,
   },
   {
     title: 'events are taken and not counted',
