@@ -135,6 +135,7 @@ export interface Session {
   readonly questions: Questions;
   /** When unknown commands came, newest last. */
   readonly unknownAt: readonly number[];
+  readonly unaskedAt: readonly number[];
   /** When version, verack, ping and pong came, newest last. */
   readonly controlAt: readonly number[];
 }
@@ -166,6 +167,7 @@ export function openSession(config: SessionConfig, now: number): SessionStep {
     pings: 0,
     questions: noQuestions,
     unknownAt: [],
+    unaskedAt: [],
     controlAt: [],
   };
   return {
