@@ -132,6 +132,8 @@ export const graphChecks = {
     expect([at(slot + hour / 2), at(slot + hour + 1_000)]).toEqual(['rebroadcast', 'rebroadcast']);
     await home.round(1, { now: slot + hour + 1_000 });
     expect([at(slot + 2 * hour - 1_000), at(slot + hour + 200_000)]).toEqual(['rebroadcast', 'recreate']);
+    // Nor by a clock that went back: a copy is always of a later slot.
+    expect(at(slot - hour / 2)).toBe('rebroadcast');
   },
   async 'OB-22'(sut) {
     const home = await sent(sut);
