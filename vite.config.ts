@@ -22,10 +22,23 @@ const programs = {
   sim: 'test/sim/main.ts',
   bench: 'test/bench/main.ts',
   kill: 'test/kill/main.ts',
+  fuzz: 'test/fuzz/main.ts',
+  soak: 'test/soak/main.ts',
+  nostr: 'test/bench/nostr.ts',
 };
 
-/** Native or socket packages that Node loads itself. */
-const nodeOwn = ['better-sqlite3', 'ws'];
+/**
+ * Native or socket packages that Node loads itself, one whose code is not what the fuzzer looks for, and a relay that
+ * the bench measures beside ours as it is.
+ */
+const nodeOwn = [
+  'better-sqlite3',
+  'ws',
+  'fast-check',
+  '@nostr-relay/common',
+  '@nostr-relay/core',
+  '@nostr-relay/event-repository-sqlite',
+];
 
 /** What the service worker loads by importScripts. */
 const workboxPackages = [

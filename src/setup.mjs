@@ -92,7 +92,7 @@ export async function ensureInstalled() {
   return (await run('npm', ['ci', '--include=dev', '--no-audit', '--no-fund'], { quietly: true })) === 0;
 }
 
-/** What the build reads: the product, and the tests' programs for Node (simulator, bench, kills) with what they share. */
+/** What the build reads: the product, and the tests' programs for Node (simulator, bench, kills, fuzzer, soak) with what they share. */
 const inputs = [
   ...['index.html', 'package-lock.json', 'public', 'src', 'sw', 'vite.config.ts'],
   ...[
@@ -100,9 +100,11 @@ const inputs = [
     'test/app/person.ts',
     'test/bench',
     'test/fixtures',
+    'test/fuzz',
     'test/kill',
     'test/scenario',
     'test/sim',
+    'test/soak',
   ],
 ];
 const stamp = join(root, 'dist/.built-from');

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { endAll, ensureBuilt, ensureInstalled, root } from './setup.mjs';
 
-// npm run relay | sim | bench | kill: sets up and builds what is missing, then becomes the built program.
+// npm run relay | sim | bench | kill | fuzz | soak: sets up and builds what is missing, then becomes the built program.
 const [name = '', ...args] = process.argv.slice(2);
-if (!['relay', 'sim', 'bench', 'kill'].includes(name)) {
-  console.error('Usage: node src/tool.mjs relay|sim|bench|kill [options of the program]');
+if (!['relay', 'sim', 'bench', 'kill', 'fuzz', 'soak'].includes(name)) {
+  console.error('Usage: node src/tool.mjs relay|sim|bench|kill|fuzz|soak [options of the program]');
   process.exit(2);
 }
 const stop = () => {

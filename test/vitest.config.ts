@@ -32,6 +32,7 @@ export default defineConfig({
           'test/core/**/*.test.ts',
           'test/contract/**/*.test.ts',
           'test/scenario/**/*.test.ts',
+          'test/fuzz/**/*.test.ts',
           'test/tidy.test.ts',
         ],
         60,

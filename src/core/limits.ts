@@ -58,6 +58,17 @@ export const limits = {
   strikesMax: 5,
   floodEventsMax: 200,
   floodWindowMs: minute,
+  /** What all connections of one source may put: so many times what one may. */
+  sourceAllowances: 8,
+  /** Sessions of a source that ended for its fault within the window, and how long it then stays out. */
+  banFaults: 10,
+  banWindowMs: 5 * minute,
+  banMs: 10 * minute,
+  /** Sources a relay remembers: those connected, and those heard of lately. */
+  sourcesKnownMax: 16_384,
+  /** Parts a message may come in: frames of the WebSocket, and pieces of the stream. */
+  messageFragmentsMax: 256,
+  messageChunksMax: 4_096,
   /** Bytes of new events a connection may put in the window (formats.md 1.5). */
   connectionBytesPerMinuteMax: 8_388_608,
   /** Bytes of events of one peer a relay holds until they are decided. */
@@ -67,6 +78,12 @@ export const limits = {
   outboundBufferBytesMax: 8_388_608,
   /** Pause between two heartbeats of the engine to its tabs. */
   tabHeartbeatMs: 5 * second,
+  /** Events of others that wait for one peer of a relay; what finds no room is dropped, and repaired. */
+  relayQueueEventsMax: 1_024,
+  /** Bytes of them that lie in its socket at once: enough to keep it busy, since small ones cost far more than their bytes there. */
+  relaySocketBytesMax: 65_536,
+  /** Relays that a relay is told to dial. */
+  outboundRelaysMax: 64,
   reconnectMinMs: second,
   reconnectMaxMs: minute,
   /** Outbox. */
@@ -113,8 +130,9 @@ export const limits = {
   slotRecountEventsMax: 256,
   /** Events forgotten in one transaction: each may be as large as a content may be. */
   pruneEventsMax: 64,
-  /** Ancestors of one live event that are fetched at once. */
+  /** Ancestors of live events that are fetched: for one at once, and for all of a connection in the window of floods. */
   parentFetchEventsMax: 10_000,
+  parentFetchBytesMax: 67_108_864,
   /** A body that one peer is asked for is not asked of another this long. */
   bodyClaimMs: 3 * second,
   /** What peers have is asked for again this often, though every newest tip is known. */

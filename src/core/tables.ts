@@ -83,6 +83,8 @@ export interface CountersRow {
   readonly graphBytes: number;
   /** Time of the last event made here, so that the next is strictly later. */
   readonly ownTime: number;
+  /** Latest time of events made by a clock that was wrong, where the last one is earlier. */
+  readonly ownTimeMax?: number;
   /** Raised by every change of this account. */
   readonly revision: number;
   /**

@@ -44,6 +44,8 @@ export class AskedBodies {
 export class BodiesTurn {
   /** Claimed once: a peer that does not give them cannot keep others from being asked again and again. */
   readonly #had = new Set<EventId>();
+  /** Asked for while those before them are taken in. */
+  #ahead: ReadonlySet<EventId> = new Set();
   #seen: number;
 
   constructor(
@@ -60,15 +62,28 @@ export class BodiesTurn {
    * stands on it could not enter. `undefined`, sooner or later, when it must be looked again which are lacking.
    */
   async toAsk(ids: readonly EventId[]): Promise<readonly EventId[] | undefined> {
+    this.#ahead = new Set();
     this.#release();
     if (this.#seen !== this.shared.taken) {
       this.#seen = this.shared.taken;
       return undefined;
     }
+    const free = this.#claim(ids);
+    if (free.length > 0 || ids.length === 0) return free;
+    return void (await this.#wait(this.shared.claims.get(ids[0] ?? '')?.until ?? this.clock.now()));
+  }
+
+  /** What the peer may be asked for while its last bodies are taken in: the next ones, if nobody else gives them. */
+  toAskAhead(ids: readonly EventId[]): readonly EventId[] {
+    const free = this.#seen === this.shared.taken ? this.#claim(ids) : [];
+    this.#ahead = new Set(free);
+    return free;
+  }
+
+  #claim(ids: readonly EventId[]): readonly EventId[] {
     const now = this.clock.now();
     const isBusy = (id: EventId): boolean => (this.shared.claims.get(id)?.until ?? now) > now;
     const busy = ids.findIndex(isBusy);
-    if (busy === 0) return void (await this.#wait(this.shared.claims.get(ids[0] ?? '')?.until ?? now));
     const free = busy < 0 ? ids : ids.slice(0, busy);
     for (const id of free) {
       if (this.#had.has(id)) continue;
@@ -87,12 +102,13 @@ export class BodiesTurn {
   }
 
   end(): void {
+    this.#ahead = new Set();
     this.#release();
     this.onEnd();
   }
 
   #release(): void {
-    const own = [...this.shared.claims].filter(([, claim]) => claim.by === this);
+    const own = [...this.shared.claims].filter(([id, claim]) => claim.by === this && !this.#ahead.has(id));
     for (const [id] of own) this.shared.claims.delete(id);
     // Whoever is woken for nothing looks again, and would wake others for nothing.
     if (own.length > 0) for (const wake of this.shared.waiting) wake();

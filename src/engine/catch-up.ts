@@ -103,6 +103,7 @@ export class CatchUp {
 
   async #drive(peer: RelayPeer, begun: SyncState, turn: BodiesTurn): Promise<SyncResult | undefined> {
     let state = begun;
+    let ahead: AskedAhead | undefined;
     for (;;) {
       if (state.output.want === 'nothing') {
         const { result } = state.output;
@@ -111,10 +112,26 @@ export class CatchUp {
         this.#ended(peer, state.slot, result);
         return result;
       }
-      const input = await this.#answer(peer, state, turn);
+      const next = this.#askAhead(peer, state, turn);
+      const input = await (answerAhead(ahead, state) ?? this.#answer(peer, state, turn));
+      ahead = next;
       if (input === undefined) return undefined;
       state = stepSync(state, input);
     }
+  }
+
+  /**
+   * Asks for the next bodies while the last ones are taken in: the store and the peer need not wait for each other. What
+   * comes counts only if the sync, once it knows what became of the last ones, wants just that; so the peer must have
+   * given something of use before.
+   */
+  #askAhead(peer: RelayPeer, state: SyncState, turn: BodiesTurn): AskedAhead | undefined {
+    if (state.output.want !== 'insert' || state.inserted === 0) return undefined;
+    const outcome = { inserted: state.output.events.length, broken: [], invalid: [], full: false };
+    const { output } = stepSync(state, { got: 'inserted', outcome });
+    const ids = output.want === 'events' ? turn.toAskAhead(output.ids) : [];
+    if (output.want !== 'events' || ids.length === 0) return undefined;
+    return { ids, answer: this.#askPeer(peer, { ...output, ids }) };
   }
 
   /** What others have of a slot may stand on what this one brought only now: they are asked again. */
@@ -186,6 +203,17 @@ export class CatchUp {
     };
     return { ...output, ...place };
   }
+}
+
+/** Bodies that were asked for before the sync wanted them. */
+interface AskedAhead {
+  readonly ids: readonly EventId[];
+  readonly answer: Promise<SyncInput | undefined>;
+}
+
+function answerAhead(ahead: AskedAhead | undefined, { output }: SyncState): AskedAhead['answer'] | undefined {
+  if (ahead === undefined || output.want !== 'events') return undefined;
+  return ahead.ids.every((id, at) => id === output.ids[at]) ? ahead.answer : undefined;
 }
 
 interface Place {

@@ -70,8 +70,8 @@ export class RelayPeer {
   #sequence = 0;
   #session: Session | undefined;
   #failures = 0;
-  /** Sessions in a row that ended because a question was never answered: not to be begun again without end. */
-  #unanswered = 0;
+  /** Sessions in a row that ended for what one side did and would do again: begun again ever more rarely. */
+  #faults = 0;
   #stopped = false;
   readonly #asked = new Map<string, (answer: Answer) => void>();
   #tags = 0;
@@ -282,7 +282,7 @@ export class RelayPeer {
     if (event.reason === 'other network' || event.reason === 'incompatible') this.state = 'other-network';
     else if (event.reason === 'bad frame' || event.reason === 'too big') this.state = 'garbage';
     else this.state = 'not-now';
-    this.#unanswered = event.reason === 'no answer' ? this.#unanswered + 1 : 0;
+    this.#count(event.reason !== 'handshake late' && event.reason !== 'no pong');
     // Whoever floods is set aside.
     this.#lost(event.code === closeCodes.flood ? limits.reconnectMaxMs : 0);
   }
@@ -292,7 +292,12 @@ export class RelayPeer {
     else if (event.code === closeCodes.incompatible) this.state = 'other-network';
     else if (event.code === closeCodes.flood || event.code === closeCodes.badFrame) this.state = 'refused';
     else this.state = 'not-now';
+    this.#count(this.state === 'refused');
     this.#lost(event.code === closeCodes.goingAway ? goingAwayMs : 0);
+  }
+
+  #count(fault: boolean): void {
+    this.#faults = fault ? this.#faults + 1 : 0;
   }
 
   #giveUp(): void {
@@ -309,7 +314,7 @@ export class RelayPeer {
     const [byte = 0] = this.ports.random.bytes(1);
     // Whoever is sent away at once must not come back at once.
     const spread = Math.round(atLeastMs * (1 + byte / 256));
-    const pause = Math.max(spread, reconnectMs(this.#failures + this.#unanswered, byte / 256));
+    const pause = Math.max(spread, reconnectMs(this.#failures + this.#faults, byte / 256));
     this.nextTryAt = this.ports.clock.now() + pause;
     this.ports.clock.set(this.#timer, this.nextTryAt, () => this.connect());
     if (was) this.owner.onLinkDied(this);

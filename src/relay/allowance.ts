@@ -1,6 +1,14 @@
-/** What one connection may still put: events and their bytes within a sliding window (formats.md 1.5). */
+interface Spent {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+/** What one connection or source may still put: events and their bytes within a sliding window (formats.md 1.5). */
 export class Allowance {
-  #spent: { readonly at: number; readonly bytes: number }[] = [];
+  /** In the order of time; those before `#first` have left the window. */
+  #spent: Spent[] = [];
+  #first = 0;
+  #bytes = 0;
 
   constructor(
     private readonly eventsMax: number,
@@ -10,14 +18,33 @@ export class Allowance {
 
   /** True when it is used up, or would be by what is under way and not yet known to count. */
   isSpent(now: number, underWay: { readonly events: number; readonly bytes: number } = none): boolean {
-    this.#spent = this.#spent.filter((one) => one.at > now - this.windowMs && one.at <= now);
-    const bytes = this.#spent.reduce((sum, one) => sum + one.bytes, underWay.bytes);
-    return this.#spent.length + underWay.events >= this.eventsMax || bytes >= this.bytesMax;
+    this.#forget(now);
+    const events = this.#spent.length - this.#first + underWay.events;
+    return events >= this.eventsMax || this.#bytes + underWay.bytes >= this.bytesMax;
   }
 
   /** An event that counts. */
   spend(now: number, bytes: number): void {
+    this.#forget(now);
     this.#spent.push({ at: now, bytes });
+    this.#bytes += bytes;
+  }
+
+  /** What left the window counts no more; nor does what a clock that went back puts into the future. */
+  #forget(now: number): void {
+    if ((this.#spent.at(-1)?.at ?? now) > now) {
+      this.#spent = this.#spent.slice(this.#first).filter(({ at }) => at <= now);
+      this.#first = 0;
+      this.#bytes = this.#spent.reduce((sum, { bytes }) => sum + bytes, 0);
+    }
+    for (let next = this.#spent[this.#first]; next !== undefined; next = this.#spent[this.#first]) {
+      if (next.at > now - this.windowMs) break;
+      this.#bytes -= next.bytes;
+      this.#first += 1;
+    }
+    if (this.#first <= this.#spent.length / 2) return;
+    this.#spent = this.#spent.slice(this.#first);
+    this.#first = 0;
   }
 }
 

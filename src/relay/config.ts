@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import { limits } from '../core/limits';
 import { type NetworkProfile, profileOf, withRateLimit } from '../core/wire/profile';
-import { type Address, addressOf, isLoopback } from './address';
+import { type Address, addressOf, isLoopback, Proxies } from './address';
 
 /** What is wrong with a configuration. */
 export type ConfigErrorKind = 'syntax' | 'unknown-key' | 'missing' | 'invalid';
@@ -31,7 +31,7 @@ export interface RelayConfig {
   readonly storeBytesMax: number;
   /** Origins of pages that may connect; `*` admits every page. */
   readonly origins: readonly string[];
-  /** Addresses of proxies whose X-Forwarded-For is believed. */
+  /** Addresses and networks of proxies whose X-Forwarded-For is believed. */
   readonly trustedProxies: readonly string[];
   readonly tls?: { readonly certificate: string; readonly key: string };
   readonly health?: Address;
@@ -41,6 +41,8 @@ export interface RelayConfig {
   readonly identities?: string;
   readonly slotsRetained: number;
   readonly slotsSynced: number;
+  /** Relays to dial; no other is ever dialled. */
+  readonly outbound: readonly string[];
   /** The first node of its network: it counts as synced at once. */
   readonly bootstrap: boolean;
   readonly connectionsMax: number;
@@ -49,6 +51,8 @@ export interface RelayConfig {
   readonly bytesPerMinuteMax: number;
   readonly outboundBytesMax: number;
   readonly handshakeMs: number;
+  /** How long a source that floods stays out; 0 for never. */
+  readonly banMs: number;
 }
 
 const sections = {
@@ -65,7 +69,7 @@ const sections = {
     'log',
   ],
   profile: ['name', 'retained_slots', 'sync_slots', 'rate_limit', 'identities'],
-  peers: ['bootstrap'],
+  peers: ['outbound', 'bootstrap'],
   limits: [
     'connections',
     'per_source',
@@ -73,6 +77,7 @@ const sections = {
     'bytes_per_minute',
     'outbound_buffer_bytes',
     'handshake_s',
+    'ban_s',
   ],
 } as const;
 
@@ -107,7 +112,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     store: path('store') ?? relay.missing('store'),
     storeBytesMax: relay.count('store_bytes_max', 1, Number.MAX_SAFE_INTEGER) ?? 8 * gibibyte,
     origins: originsOf(relay, listen),
-    trustedProxies: relay.texts('trusted_proxies') ?? [],
+    trustedProxies: proxiesOf(relay),
     ...(tls === undefined ? {} : { tls }),
     ...(health === undefined ? {} : { health }),
     log: logOf(relay),
@@ -115,6 +120,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     ...(network.rateLimit ? { identities: identities ?? profile.missing('identities') } : {}),
     slotsRetained,
     slotsSynced: profile.count('sync_slots', 1, slotsRetained) ?? Math.min(24, slotsRetained),
+    outbound: outboundOf(peers),
     bootstrap: peers.flag('bootstrap') ?? false,
     connectionsMax: bounds.count('connections', 1, 1_000_000) ?? 1_024,
     connectionsPerSourceMax: bounds.count('per_source', 1, 1_000_000) ?? 64,
@@ -124,6 +130,7 @@ export function parseConfig(text: string, file: string): RelayConfig {
     outboundBytesMax:
       bounds.count('outbound_buffer_bytes', limits.messageBytesMax, gibibyte) ??
       limits.outboundBufferBytesMax,
+    banMs: (bounds.count('ban_s', 0, 86_400) ?? limits.banMs / 1_000) * 1_000,
     handshakeMs: (bounds.count('handshake_s', 1, 60) ?? limits.handshakeMs / 1_000) * 1_000,
   };
 }
@@ -155,10 +162,26 @@ function tlsOf(relay: Section, certificate: string | undefined, key: string | un
 
 function publicUrlOf(relay: Section, listen: Address, secure: boolean): string {
   const text = relay.text('public_url') ?? `${secure ? 'wss' : 'ws'}://${listen.host}:${listen.port}/`;
-  const url = URL.canParse(text) ? new URL(text) : relay.invalid('public_url', 'not a URL');
-  if (url.protocol !== 'ws:' && url.protocol !== 'wss:') relay.invalid('public_url', 'not a ws or wss URL');
-  if (url.href.length > limits.urlBytesMax) relay.invalid('public_url', 'too long');
-  return url.href;
+  return socketUrlOf(relay, 'public_url', text).href;
+}
+
+/** Each relay once: a second spelling of an address would only be dialled to be given up. */
+function outboundOf(peers: Section): readonly string[] {
+  const addresses = (peers.texts('outbound') ?? []).map((text) => {
+    const url = socketUrlOf(peers, 'outbound', text);
+    const bare = url.username === '' && url.password === '' && url.hash === '';
+    return bare ? url.href : peers.invalid('outbound', 'an address with credentials or a fragment');
+  });
+  if (addresses.length > limits.outboundRelaysMax) peers.invalid('outbound', 'too many');
+  if (new Set(addresses).size < addresses.length) peers.invalid('outbound', 'an address stands there twice');
+  return addresses;
+}
+
+function socketUrlOf(section: Section, key: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : section.invalid(key, 'not a URL');
+  if (url.protocol !== 'ws:' && url.protocol !== 'wss:') section.invalid(key, 'not a ws or wss URL');
+  if (url.href.length > limits.urlBytesMax) section.invalid(key, 'too long');
+  return url;
 }
 
 /** A relay that the world can reach has to be told which pages may use it. */
@@ -170,6 +193,16 @@ function originsOf(relay: Section, listen: Address): readonly string[] {
     if (!good) relay.invalid('origins', `${origin} is not an origin`);
   }
   return given;
+}
+
+function proxiesOf(relay: Section): readonly string[] {
+  const given = relay.texts('trusted_proxies') ?? [];
+  try {
+    return new Proxies(given).entries;
+  } catch (error) {
+    if (error instanceof TypeError) relay.invalid('trusted_proxies', error.message);
+    throw error;
+  }
 }
 
 function logOf(relay: Section): LogLevel {

@@ -8,23 +8,29 @@ import { type SlotEnd, syncSlot } from './sync';
 /** A peer that can be asked for what it has. */
 export interface SyncPeer extends Asked {
   readonly isReady: boolean;
+  /** A relay that we dialled: what was said beyond it while the link was down never comes again by itself. */
+  readonly isDialled: boolean;
 }
 
 /** What the relay's side of syncs works with. */
 export interface GraphSyncHost<P extends SyncPeer> {
   readonly graph: RelayGraph;
   readonly log: Log;
+  /** Calls `act` again and again; what it returns ends that. */
+  every(ms: number, act: () => void): () => void;
   /** Everyone who is connected. */
   peers(): Iterable<P>;
   /** An event that only a sync brought: the others lack it as well. */
   relay(from: P, event: FetchedEvent): void;
+  /** More was brought than is handed on: everyone but this peer may lack some of it. */
+  left(from: P): void;
 }
 
 /** Pause between two tries of a first sync. */
 const firstSyncMs = limits.heartbeatMs;
 const ticksPerRound = limits.resyncMs / firstSyncMs;
 
-/** Peers asked in one round, and events of one sync that are handed on; what is more, the others' own syncs bring. */
+/** Peers asked in one round, and events of one sync that are handed on; what is more, the others have to ask for. */
 const peersMax = 3;
 const handedOnMax = 64;
 
@@ -40,21 +46,21 @@ export class GraphSync<P extends SyncPeer> {
   /** The first peer has come: it may know what was missed while there was none. */
   #roundIsDue = false;
   #running = false;
-  #timer: NodeJS.Timeout | undefined;
+  #end: () => void = () => undefined;
 
   constructor(private readonly host: GraphSyncHost<P>) {}
 
   /** Begins to ask every 15 minutes, and before the first sync is done every half minute. */
   start(): void {
     let ticks = 0;
-    this.#timer = setInterval(() => {
+    this.#end = this.host.every(firstSyncMs, () => {
       ticks += 1;
       if (!this.host.graph.synced || this.#roundIsDue || ticks % ticksPerRound === 0) this.#round();
-    }, firstSyncMs);
+    });
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    this.#end();
     this.#waiting.clear();
   }
 
@@ -62,7 +68,7 @@ export class GraphSync<P extends SyncPeer> {
   onReady(peer: P): void {
     const ready = [...this.host.peers()].filter((one) => one.isReady);
     // A peer that has just come asks for much itself, so a relay that is synced lets it begin.
-    if (!this.host.graph.synced) this.#ask(peer);
+    if (!this.host.graph.synced || peer.isDialled) this.#ask(peer);
     else this.#roundIsDue ||= ready.length === 1;
   }
 
@@ -115,6 +121,8 @@ export class GraphSync<P extends SyncPeer> {
       log('info', 'synced');
     } catch {
       log('error', 'sync failed', { why: 'store' });
+    } finally {
+      if (left < 0) this.host.left(peer);
     }
   }
 }

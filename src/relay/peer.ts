@@ -1,5 +1,5 @@
-import type { WebSocket } from 'ws';
 import type { Bytes, EventId } from '../core/ids';
+import { limits } from '../core/limits';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
 import {
@@ -15,53 +15,83 @@ import {
   tick,
 } from '../core/link/session';
 import type { PutResult } from '../core/wire/event-put';
-import { ourLimits, type PeerLimits } from '../core/wire/version';
+import { type PeerLimits, parseLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
+import { Allowance } from './allowance';
 import type { Answer, Untagged } from './asked';
+import type { MeshPeer } from './dialler';
 import type { LogWord } from './log';
+import { nameOf } from './node-name';
 import { type PutHost, type PutSource, Puts } from './puts';
+import { RelayQueue, type RelaySink } from './relay-queue';
+import type { PeerSocket } from './socket';
+import type { Source } from './sources';
+import type { Timing } from './timing';
 
 /** What a peer needs of the relay around it. */
 export interface PeerHost extends PutHost {
   readonly session: SessionConfig;
   readonly outboundBytesMax: number;
+  readonly timing: Timing;
+  readonly pauses: Timing;
   ready(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
   relay(from: Peer, body: EventBody): void;
+  /** An event for this peer found no room. */
+  dropped(): void;
+  /** This peer may lack events: brings it what lets it ask for them. */
+  repair(peer: Peer): Promise<void>;
 }
 
 /** Frames a peer may have waiting for an answer of ours; beyond it its socket is not read. */
 const answersWaitingMax = 32;
 
+/** Bytes that may wait in a peer's socket when an answer is made for it: who does not read what it asked for waits. */
+const unreadBytesMax = limits.messageBytesMax;
+
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
-export class Peer implements PutSource {
-  nodeId = '';
+export class Peer implements PutSource, MeshPeer {
+  name = '';
+  isAdmitted = false;
+  /** Where it comes from, if it was not us who dialled. */
+  source: Source | undefined;
+  readonly #queue: RelayQueue;
   #session: Session;
   readonly #questions = new Map<string, (answer: Answer | undefined) => void>();
   readonly #puts: Puts;
   #tags = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTick: () => void = () => undefined;
   #answers: Promise<void> = Promise.resolve();
   #answering = 0;
+  /** Something that waited in the socket has left it, or never will. */
+  #written: () => void = () => undefined;
   #why: LogWord = 'left';
+  #closing = false;
   #gone = false;
 
+  /** `dialled` is how we present ourselves where it was us who dialled. */
   constructor(
     private readonly host: PeerHost,
-    private readonly socket: WebSocket,
+    private readonly socket: PeerSocket,
+    private readonly dialled?: SessionConfig,
   ) {
-    const opened = openSession(host.session, host.now());
+    const opened = openSession(dialled ?? host.session, host.now());
     this.#session = opened.session;
     this.#puts = new Puts(this, host);
+    this.#queue = new RelayQueue(this.#sink(), host.outboundBytesMax, host.now, host.pauses);
     socket.on('message', (data: Buffer, isBinary) => this.#onMessage(data, isBinary));
-    socket.on('error', () => undefined);
+    socket.on('error', (error) => this.#onError(error));
     socket.on('close', () => this.#onClose());
     this.#take(opened);
   }
 
   get isReady(): boolean {
-    return this.#session.phase === 'ready' && !this.#gone;
+    return this.#session.phase === 'ready' && !this.#closing && !this.#gone;
+  }
+
+  get isDialled(): boolean {
+    return this.dialled !== undefined;
   }
 
   /** The bounds the peer announced; ours where it announced none. */
@@ -71,17 +101,36 @@ export class Peer implements PutSource {
 
   /** Sends a message, if the peer is ready and reads fast enough. */
   say(message: Message): void {
-    if (this.isReady) this.sendFrame(frameOf(this.host.session.profile, message));
+    if (this.isReady) this.#send(frameOf(this.host.session.profile, message));
   }
 
-  /** Sends a frame made for several peers. */
-  sendFrame(frame: Bytes): void {
-    const sent = sendBounded(this.socket, frame, this.host.outboundBytesMax);
-    if (sent === 'too slow') this.#why = sent;
+  /** Hands an event of others on, in a frame made for several peers, as fast as this one reads. */
+  handOn(frame: Bytes): void {
+    if (this.isReady) this.#queue.push(frame);
+  }
+
+  /** It may lack events of others. */
+  markBehind(): void {
+    if (this.isReady) this.#queue.markBehind();
+  }
+
+  /** Resolves when what it was handed has gone, or it has. */
+  drained(): Promise<void> {
+    return this.#queue.drained();
+  }
+
+  admit(): void {
+    this.isAdmitted = true;
+  }
+
+  unpace(): void {
+    this.#queue.pace(undefined);
   }
 
   /** Asks the peer; `undefined` when it goes before it answers, or is asked too much. */
   ask(question: Untagged): Promise<Answer | undefined> {
+    // Whoever is gone answers nothing, and no deadline of its session comes any more.
+    if (this.#gone) return Promise.resolve(undefined);
     this.#tags += 1;
     const tag = String(this.#tags);
     return new Promise((settle) => {
@@ -93,8 +142,8 @@ export class Peer implements PutSource {
 
   /** Ends the connection; what was sent before still goes out. */
   close(code: number, why: LogWord, reason: string = why): void {
-    this.#why = why;
-    closeSoon(this.socket, code, reason);
+    this.#end(why);
+    closeSoon(this.socket, code, reason, this.host.timing.after);
   }
 
   /** Tells what became of an event, if the peer understands it. */
@@ -117,29 +166,47 @@ export class Peer implements PutSource {
     else if (this.socket.isPaused) this.socket.resume();
   }
 
+  /** What still comes of a peer that is sent away is work nobody would hear of. */
+  #end(why: LogWord): void {
+    if (!this.#closing) this.#why = why;
+    this.#closing = true;
+    this.#written();
+  }
+
   #onMessage(data: Buffer, isBinary: boolean): void {
+    if (this.#closing) return;
     // A text message is no frame; an empty one is none either and ends the session by its own rule.
     const bytes = isBinary ? new Uint8Array(data) : new Uint8Array(0);
     this.#take(receive(this.#session, bytes, this.host.now()));
   }
 
+  /** The socket ends itself for what is no WebSocket message, or none within the bounds. */
+  #onError(error: Error & { readonly code?: string }): void {
+    if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') this.#why = 'too big';
+    else if (error.code?.startsWith('WS_ERR_') === true) this.#why = 'bad frame';
+  }
+
   #take(step: SessionStep): void {
     this.#session = step.session;
-    for (const frame of step.out) this.sendFrame(frame);
+    for (const frame of step.out) this.#send(frame);
     for (const event of step.events) this.#on(event);
     this.#schedule();
   }
 
   #on(event: SessionEvent): void {
-    if (event.type === 'ready') {
-      this.nodeId = event.nodeId;
-      this.host.ready(this);
-    } else if (event.type === 'put') this.#puts.push(event);
+    if (event.type === 'ready') this.#onReady(event);
+    else if (event.type === 'put') this.#puts.push(event);
     else if (event.type === 'closed') this.close(event.code, event.reason satisfies CloseReason);
     else if (event.type === 'refused') this.#settle(event.tag, undefined);
     else if (event.type === 'tips' || event.type === 'headers' || event.type === 'events') {
       this.#settle(event.tag, event);
     } else this.#onAsked(event);
+  }
+
+  #onReady(event: SessionEvent & { readonly type: 'ready' }): void {
+    this.name = event.nodeId === '' || this.isDialled ? event.nodeId : nameOf(event.nodeId);
+    if (this.isDialled) this.#queue.pace(paceOf(event.limits));
+    this.host.ready(this);
   }
 
   #onAsked(event: SessionEvent): void {
@@ -153,9 +220,16 @@ export class Peer implements PutSource {
     }
   }
 
+  /** What was announced holds for what is asked of us too, and what the peer announced as well. */
   #bodies(ids: readonly EventId[]): Promise<readonly EventBody[]> {
-    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? ourLimits;
-    return this.host.graph.bodies(ids, batchEventsMax, batchBytesMax, contentBytesMax);
+    const own = parseLimits(this.host.session.features);
+    const { batchEventsMax, batchBytesMax, contentBytesMax } = this.limits ?? own;
+    return this.host.graph.bodies(
+      ids,
+      Math.min(own.batchEventsMax, batchEventsMax),
+      Math.min(own.batchBytesMax, batchBytesMax),
+      contentBytesMax,
+    );
   }
 
   /** Answers go out in the order of the questions: the wire matches them by nothing else. */
@@ -164,7 +238,8 @@ export class Peer implements PutSource {
     this.balance();
     this.#answers = this.#answers.then(async () => {
       try {
-        this.say(await make());
+        await this.#reads();
+        if (this.isReady) this.say(await make());
       } catch {
         this.close(closeCodes.goingAway, 'store', '5');
       } finally {
@@ -174,6 +249,39 @@ export class Peer implements PutSource {
     });
   }
 
+  /** Resolves when the peer has read most of what it was sent, or is gone. */
+  async #reads(): Promise<void> {
+    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+      await new Promise<void>((written) => {
+        this.#written = written;
+      });
+    }
+  }
+
+  #send(frame: Bytes): void {
+    const { outboundBytesMax, timing } = this.host;
+    const sent = sendBounded(this.socket, frame, outboundBytesMax, () => this.#onWritten(), timing.after);
+    if (sent === 'too slow') this.#end(sent);
+  }
+
+  #onWritten(): void {
+    this.#written();
+    this.#queue.resume();
+  }
+
+  #sink(): RelaySink {
+    const { socket, host } = this;
+    return {
+      get waitingBytes() {
+        return socket.bufferedAmount;
+      },
+      send: (frame) => this.#send(frame),
+      onDropped: () => host.dropped(),
+      onStalled: () => this.close(closeCodes.tooSlow, 'too slow'),
+      repair: () => host.repair(this),
+    };
+  }
+
   #settle(tag: string, answer: Answer | undefined): void {
     const settle = this.#questions.get(tag);
     this.#questions.delete(tag);
@@ -181,17 +289,30 @@ export class Peer implements PutSource {
   }
 
   #schedule(): void {
-    clearTimeout(this.#timer);
+    this.#cancelTick();
     if (this.#gone) return;
     const wait = nextDeadline(this.#session) - this.host.now();
     if (!Number.isFinite(wait)) return;
-    this.#timer = setTimeout(() => this.#take(tick(this.#session, this.host.now())), Math.max(0, wait));
+    const ticks = (): void => this.#take(tick(this.#session, this.host.now()));
+    this.#cancelTick = this.host.timing.after(Math.max(0, wait), ticks);
   }
 
   #onClose(): void {
     this.#gone = true;
-    clearTimeout(this.#timer);
+    this.#cancelTick();
+    this.#written();
+    this.#queue.close();
     for (const tag of [...this.#questions.keys()]) this.#settle(tag, undefined);
     this.host.gone(this, this.#why);
   }
+}
+
+/**
+ * To a relay that was not told to know this one it is a member like any other. What a member may put in a minute is
+ * never less than the batch that relay announced; more could end the link again and again. This is the one brake on
+ * handing on: the one upstream has (event-graph.md 4.4) slows every event by how many there were, also on links that
+ * have room, and what it is against, events that go in circles, ends here at whoever knows them.
+ */
+function paceOf({ batchEventsMax, batchBytesMax }: PeerLimits): Allowance {
+  return new Allowance(batchEventsMax, batchBytesMax, limits.floodWindowMs);
 }

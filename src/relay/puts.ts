@@ -8,6 +8,7 @@ import { Allowance } from './allowance';
 import type { Asked } from './asked';
 import type { LogWord } from './log';
 import type { RelayGraph } from './relay-graph';
+import type { Source } from './sources';
 import { fetchMissing, type Missing } from './sync';
 
 interface Put {
@@ -19,6 +20,10 @@ interface Put {
 /** The connection that events come from. */
 export interface PutSource extends Asked {
   readonly isReady: boolean;
+  /** What it shares an allowance with. */
+  readonly source?: Source | undefined;
+  /** A relay this one was told to know: it brings what many members put, so no member's allowance holds for it. */
+  readonly isAdmitted?: boolean;
   report(id: EventId, result: PutResult): void;
   close(code: number, why: LogWord): void;
   /** Something that waited is done, or more waits. */
@@ -26,6 +31,9 @@ export interface PutSource extends Asked {
   /** The event is durable: the others are to have it. */
   relay(put: { readonly event: Bytes; readonly blob: Bytes }): void;
 }
+
+/** Which allowance an event finds used up. */
+type Spent = 'own' | 'shared' | undefined;
 
 /** What events are measured by and put into. */
 export interface PutHost {
@@ -48,6 +56,12 @@ const fetchesMax = 3;
 export class Puts {
   readonly #waiting: Put[] = [];
   readonly #allowance: Allowance;
+  /** What events of this peer may make us fetch, beyond themselves. */
+  readonly #ancestors = new Allowance(
+    limits.parentFetchEventsMax,
+    limits.parentFetchBytesMax,
+    limits.floodWindowMs,
+  );
   #underWay = { events: 0, bytes: 0 };
   #waitingBytes = 0;
   #strikes = 0;
@@ -87,8 +101,8 @@ export class Puts {
   #pump(): void {
     const now = this.host.now();
     while (!this.#stopped && this.#waiting.length > 0) {
-      const spent = this.#allowance.isSpent(now);
-      if (this.#underWay.events > 0 && this.#allowance.isSpent(now, this.#underWay)) return;
+      const spent = this.#spentBy(now);
+      if (this.#underWay.events > 0 && this.#isOwnSpent(now, this.#underWay)) return;
       const next = this.#waiting.shift();
       if (next === undefined) return;
       this.#waitingBytes -= next.event.length + next.blob.length;
@@ -96,12 +110,23 @@ export class Puts {
     }
   }
 
-  async #carryOut(put: Put, flooded: boolean): Promise<void> {
+  /** Whose allowance is used up: its own, or what all connections of its source may put, and it may be innocent. */
+  #spentBy(now: number): Spent {
+    if (this.#isOwnSpent(now)) return 'own';
+    const crowded = this.peer.isAdmitted !== true && this.peer.source?.allowance.isSpent(now) === true;
+    return crowded ? 'shared' : undefined;
+  }
+
+  #isOwnSpent(now: number, underWay?: Parameters<Allowance['isSpent']>[1]): boolean {
+    return this.peer.isAdmitted !== true && this.#allowance.isSpent(now, underWay);
+  }
+
+  async #carryOut(put: Put, spent: Spent): Promise<void> {
     const bytes = put.event.length + put.blob.length;
     this.#count(1, bytes);
     try {
-      const outcome = await this.#settle(put, flooded);
-      if (!this.#stopped) this.#conclude(put, bytes, outcome);
+      const outcome = await this.#settle(put, spent !== undefined);
+      if (!this.#stopped) this.#conclude(put, bytes, outcome, spent);
     } catch {
       this.peer.report(put.id, busy);
     } finally {
@@ -115,6 +140,7 @@ export class Puts {
     for (let fetches = 0; ; fetches++) {
       const outcome = await this.host.graph.put(put.event, put.blob, flooded);
       if (outcome.verdict !== 'missing' || fetches === fetchesMax || !this.peer.isReady) return outcome;
+      if (this.#hasEnough()) return outcome;
       const { slot, parents } = outcome;
       const mine = this.#fetching === undefined;
       this.#fetching ??= this.#fetch({ slot, parents, of: put.id });
@@ -124,25 +150,46 @@ export class Puts {
     }
   }
 
+  /** More ancestors were had than events of one member may make us fetch. */
+  #hasEnough(): boolean {
+    return this.peer.isAdmitted !== true && this.#ancestors.isSpent(this.host.now());
+  }
+
   async #fetch(missing: Missing): Promise<SyncResult | undefined> {
     try {
-      return await fetchMissing(this.peer, this.host.graph, missing, (event) => this.peer.relay(event));
+      return await fetchMissing(this.peer, this.host.graph, missing, {
+        taken: (event) => {
+          this.#ancestors.spend(this.host.now(), event.event.length + event.blob.length);
+          this.peer.relay(event);
+        },
+        isEnough: () => this.#hasEnough(),
+      });
     } finally {
       this.#fetching = undefined;
     }
   }
 
-  #conclude(put: Put, bytes: number, outcome: RelayPutOutcome): void {
+  #conclude(put: Put, bytes: number, outcome: RelayPutOutcome, spent: Spent): void {
     if (outcome.verdict === 'flood') {
+      if (spent === 'shared') {
+        // Whoever goes on all the same uses up its own.
+        this.#allowance.spend(this.host.now(), bytes);
+        return this.peer.report(put.id, busy);
+      }
       this.#stopped = true;
-      this.peer.close(closeCodes.flood, 'flood');
-      return;
+      return this.peer.close(closeCodes.flood, 'flood');
     }
     const free = (outcome.verdict === 'known' || outcome.verdict === 'refused') && !outcome.counted;
-    if (!free) this.#allowance.spend(this.host.now(), bytes);
+    if (!free && this.peer.isAdmitted !== true) this.#spend(bytes);
     this.peer.report(put.id, resultOf(outcome));
     if (outcome.verdict === 'inserted') this.peer.relay(put);
     if (outcome.verdict === 'refused' && outcome.strike) this.#strike();
+  }
+
+  #spend(bytes: number): void {
+    const now = this.host.now();
+    this.#allowance.spend(now, bytes);
+    this.peer.source?.allowance.spend(now, bytes);
   }
 
   #strike(): void {

@@ -45,6 +45,15 @@ export class RelayGraph {
     return newestSlots(this.bounds.profile, this.now(), this.bounds.slotsSynced);
   }
 
+  /** The slots whose window is open: their events may be put to others. */
+  openSlots(): readonly Slot[] {
+    const now = this.now();
+    const { profile } = this;
+    return newestSlots(profile, now, 2).filter(
+      (slot) => now < slot + profile.rotationMs + limits.eventTimeDriftMs,
+    );
+  }
+
   async put(event: Bytes, blob: Bytes, flooded: boolean): Promise<RelayPutOutcome> {
     const args = { ...this.#args(), event, blob, flooded, now: this.now(), synced: this.synced };
     const { outcome } = await this.store.transact('relayPut', {

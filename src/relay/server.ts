@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer } from 'ws';
 import { limits } from '../core/limits';
 import { subprotocol } from '../core/link/session';
 import { type Address, namesLoopback } from './address';
+import { Admission, type Refusal } from './admission';
 import { ConfigError, type RelayConfig } from './config';
-import type { Log, LogWord } from './log';
+import { systemGround } from './ground';
+import type { Log } from './log';
 import { Relay } from './relay';
+import { systemTiming, type Timing } from './timing';
 
 /** A relay that listens. */
 export interface RunningRelay {
@@ -30,11 +33,12 @@ export async function startRelay(
   config: RelayConfig,
   log: Log,
   now: () => number = Date.now,
+  pauses: Timing = systemTiming,
 ): Promise<RunningRelay> {
   const server = serverOf(config);
-  const relay = new Relay(config, log, now);
+  const relay = new Relay(config, log, now, { ...systemGround, pauses });
   try {
-    attendUpgrades(server, relay, config, log);
+    attendUpgrades(server, relay, new Admission(config, now), log);
     await relay.start();
     const port = await listen(server, config.listen);
     const health = config.health === undefined ? undefined : healthServer(relay);
@@ -59,8 +63,15 @@ export async function startRelay(
   }
 }
 
+/** How often what is late with its request is looked for, ms. */
+const lookForLateMs = 1_000;
+
 function serverOf(config: RelayConfig): Server {
-  const options = { headersTimeout: config.handshakeMs, requestTimeout: config.handshakeMs };
+  const options = {
+    headersTimeout: config.handshakeMs,
+    requestTimeout: config.handshakeMs,
+    connectionsCheckingInterval: lookForLateMs,
+  };
   const plain = (request: IncomingMessage, response: ServerResponse): void => {
     request.resume();
     response.writeHead(426, { 'content-type': 'text/plain', upgrade: 'websocket', connection: 'close' });
@@ -69,70 +80,41 @@ function serverOf(config: RelayConfig): Server {
   if (config.tls === undefined) return createServer(options, plain);
   try {
     const [cert, key] = [config.tls.certificate, config.tls.key].map((file) => readFileSync(file));
-    return createSecureServer({ ...options, cert, key }, plain);
+    return createSecureServer({ ...options, cert, key, handshakeTimeout: config.handshakeMs }, plain);
   } catch {
     throw new ConfigError('invalid', 'relay.tls_cert', 'certificate or key cannot be used');
   }
 }
 
-function attendUpgrades(server: Server, relay: Relay, config: RelayConfig, log: Log): void {
+function attendUpgrades(server: Server, relay: Relay, admission: Admission, log: Log): void {
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: limits.messageBytesMax,
+    maxFragments: limits.messageFragmentsMax,
+    maxBufferedChunks: limits.messageChunksMax,
     perMessageDeflate: false,
     clientTracking: false,
     handleProtocols: () => subprotocol,
   });
-  const sources = new Map<string, number>();
-  let open = 0;
+  server.on('connection', (socket: Socket) => admission.onSocket(socket));
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const source = sourceOf(request, config.trustedProxies);
-    const held = sources.get(source) ?? 0;
-    const refused = refusal(request, config, open, held);
+    const refused = admission.refusal(request);
     if (refused !== undefined) {
       log('info', 'refused', { why: refused.why });
-      socket.end(`HTTP/1.1 ${refused.status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-      return;
+      return refuse(socket, refused);
     }
-    open += 1;
-    sources.set(source, held + 1);
-    socket.once('close', () => {
-      open -= 1;
-      const left = (sources.get(source) ?? 1) - 1;
-      if (left > 0) sources.set(source, left);
-      else sources.delete(source);
-    });
-    sockets.handleUpgrade(request, socket, head, (accepted) => relay.accept(accepted));
+    const source = admission.enter(request, socket);
+    sockets.handleUpgrade(request, socket, head, (accepted) => relay.accept(accepted, source));
   });
 }
 
-function refusal(
-  request: IncomingMessage,
-  config: RelayConfig,
-  open: number,
-  held: number,
-): { readonly status: string; readonly why: LogWord } | undefined {
-  const { origin } = request.headers;
-  // A program sends no Origin; a page always does, and cannot choose it.
-  if (origin !== undefined && !config.origins.includes('*') && !config.origins.includes(origin)) {
-    return { status: '403 Forbidden', why: 'origin' };
-  }
-  const protocols = (request.headers['sec-websocket-protocol'] ?? '').split(',').map((one) => one.trim());
-  if (!protocols.includes(subprotocol)) return { status: '400 Bad Request', why: 'protocol' };
-  if (open >= config.connectionsMax) return { status: '503 Service Unavailable', why: 'room' };
-  if (held >= config.connectionsPerSourceMax) return { status: '429 Too Many Requests', why: 'source' };
-  return undefined;
-}
-
-/** Who a connection is counted for: the last hop that a proxy of ours vouches for, else the socket's own address. */
-function sourceOf(request: IncomingMessage, trustedProxies: readonly string[]): string {
-  const direct = request.socket.remoteAddress ?? '';
-  if (!trustedProxies.includes(direct)) return direct;
-  const hops = String(request.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map((hop) => hop.trim());
-  return hops.findLast((hop) => hop !== '' && !trustedProxies.includes(hop)) ?? direct;
+/** Says why, and waits for no answer: whoever was refused could otherwise keep the socket for as long as he likes. */
+function refuse(socket: Duplex, { status, why, retryAfter }: Refusal): void {
+  const later = retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`;
+  const head = `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\n${later}`;
+  socket.once('finish', () => socket.destroy());
+  socket.end(`${head}Content-Length: ${why.length + 1}\r\n\r\n${why}\n`);
 }
 
 /** Tells whether the relay is well, to programs of this machine; a page of another site has another Host. */
@@ -150,10 +132,13 @@ function healthServer(relay: Relay): Server {
   });
 }
 
+/** Connections the system may hold until they are accepted; beyond them one waits a second for its next try. */
+const backlog = 4_096;
+
 function listen(server: Server, address: Address): Promise<number> {
   return new Promise((listening, failed) => {
     server.once('error', failed);
-    server.listen(address.port, address.host, () => {
+    server.listen({ ...address, backlog }, () => {
       server.off('error', failed);
       listening((server.address() as AddressInfo).port);
     });

@@ -43,15 +43,17 @@ export function fetchMissing(
   peer: Asked,
   graph: RelayGraph,
   missing: Missing,
-  taken: Taking['taken'],
+  taking: Omit<Taking, 'except'>,
 ): Promise<SyncResult | undefined> {
   const begun = beginFetch(graph.profile, missing.slot, boundsOf(peer), missing.parents);
-  return drive(peer, graph, begun, { except: missing.of, taken });
+  return drive(peer, graph, begun, { ...taking, except: missing.of });
 }
 
 interface Taking {
   readonly except?: EventId;
   readonly taken: (event: FetchedEvent) => void;
+  /** No more is to be taken in now. */
+  readonly isEnough?: () => boolean;
 }
 
 function boundsOf(peer: Asked): { readonly batchEventsMax: number } {
@@ -74,6 +76,9 @@ async function drive(
         : await answerTo(output, peer, graph);
     if (input === undefined) return undefined;
     state = stepSync(state, input);
+    if (input.got === 'inserted' && state.output.want !== 'nothing' && taking.isEnough?.() === true) {
+      return { end: 'incomplete', inserted: state.inserted };
+    }
   }
 }
 

@@ -111,6 +111,23 @@ export function heads(database: string, count: number): Promise<number[]> {
   return inside({ task: 'heads', database, account: place.account, count });
 }
 
+/** Hashing and batch writes of so many events inside the worker, ms. */
+export function rawCatchUp(count: number): Promise<number> {
+  return inside({ task: 'catch-up', count });
+}
+
+/** In a page of the app: ms from naming the relay until so many messages of others stand in the channel. */
+export async function catchUp(relay: string, count: number, patienceMs: number): Promise<number> {
+  const from = performance.now();
+  await store.transact('addRelay', { account: place.account, url: relay, now: Date.now() });
+  for (;;) {
+    const newest = await store.read('timeline', { ...place, limit: 1 });
+    if (newest.messages.at(-1)?.seq === count) return performance.now() - from;
+    if (performance.now() > from + patienceMs) throw new Error(`only ${newest.messages.at(-1)?.seq} came`);
+    await new Promise((over) => setTimeout(over, 25));
+  }
+}
+
 async function timed(count: number, call: () => Promise<unknown>): Promise<number[]> {
   const samples: number[] = [];
   for (let nth = 0; nth < count; nth++) {

@@ -18,6 +18,8 @@ export type BenchTask =
       readonly channel: object;
       readonly message: object;
     }
+  /** Hashes so many events and writes rows of them in batches: ms. */
+  | { readonly task: 'catch-up'; readonly count: number }
   /** Serial reads of the head: ms each. */
   | { readonly task: 'heads'; readonly database: string; readonly account: string; readonly count: number };
 

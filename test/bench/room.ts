@@ -30,6 +30,8 @@ export interface Origin {
   heap(): Promise<number>;
   /** Whether an engine runs there. */
   hasEngine(): Promise<boolean>;
+  /** Serves it no longer. */
+  close(): Promise<void>;
 }
 
 /** A browser, and two origins of a copy of the built app with the bench's page and worker beside it. */
@@ -70,16 +72,20 @@ export class Room {
   /** Serves the app once more, as an origin with a database and an engine of its own. */
   async origin(): Promise<Origin> {
     const server = await serve({ folder, port: 0 });
-    this.#more.push(server);
+    this.#more.add(server);
     return {
       url: server.url,
       open: (early) => this.#tab(`${server.url}/`, early),
       heap: () => this.browser.sharedHeap(server.url),
       hasEngine: async () => (await this.browser.sharedOf(server.url)) !== undefined,
+      close: () => {
+        this.#more.delete(server);
+        return server.close();
+      },
     };
   }
 
-  readonly #more: Server[] = [];
+  readonly #more = new Set<Server>();
 
   /** Brings the bench's page into a tab, as `bench` of its global object. */
   async #tab(url: string, early?: string): Promise<Tab> {

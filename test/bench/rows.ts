@@ -36,7 +36,7 @@ export interface Row {
 /** What a comparison is called and held against. */
 export interface Comparison {
   readonly row: string;
-  readonly unit: 'ms' | '/s';
+  readonly unit: Unit;
   readonly pairs: Pairs;
   readonly target: number | null;
   readonly durability: 'strict' | null;
@@ -44,12 +44,15 @@ export interface Comparison {
   readonly parts?: number;
 }
 
-/** A row that compares. A time has to be low, a rate (`/s`) high. */
+/** Milliseconds, a rate, or memory. */
+type Unit = 'ms' | '/s' | 'kB';
+
+/** A row that compares. A rate (`/s`) has to be high, anything else low. */
 export function comparisonRow({ row, unit, pairs, target, durability, parts }: Comparison): Row {
   const found = ratios(pairs);
   const ratio = median(found);
   const valid = found.length === pairs.ours.length && lameness(pairs.baseline, parts) === undefined;
-  const reached = target === null ? null : unit === 'ms' ? ratio <= target : ratio >= target;
+  const reached = target === null ? null : unit === '/s' ? ratio >= target : ratio <= target;
   return {
     ...measuredRow(row, unit, pairs.ours, durability),
     baseline: rounded(median(samplesOf(pairs.baseline))),
@@ -64,18 +67,18 @@ export function comparisonRow({ row, unit, pairs, target, durability, parts }: C
 /** A row that only reports. */
 export function measuredRow(
   row: string,
-  unit: 'ms' | '/s',
+  unit: Unit,
   runs: readonly Run[],
   durability: Row['durability'],
 ): Row {
   const samples = samplesOf(runs);
   const worst =
-    unit === 'ms'
-      ? quantile(samples, 0.99)
-      : -quantile(
+    unit === '/s'
+      ? -quantile(
           samples.map((one) => -one),
           0.99,
-        );
+        )
+      : quantile(samples, 0.99);
   return {
     row,
     unit,

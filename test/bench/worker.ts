@@ -1,10 +1,14 @@
 import { openDB } from 'idb';
+import { limits } from '../../src/core/limits';
+import { tables } from '../../src/core/tables';
 import type { Outcome } from '../../src/core/transactions/registry';
+import { contentHash, decodeEvent, eventId } from '../../src/core/wire/event';
 import { lookSender } from '../../src/store/doors/looks';
 import { makeDatabase } from '../../sw/database';
 import { onStoreMessage } from '../../sw/doors';
 import { makeInstance } from '../../sw/instance';
 import { type NamedStore, Server } from '../../sw/server';
+import { chain } from './catch-up';
 import { copyHead } from './fill';
 import { type BenchMessage, type BenchTask, type RawPut, rawPutCall } from './protocol';
 
@@ -89,6 +93,8 @@ async function perform(task: BenchTask): Promise<unknown> {
       return enqueueAll(task.database === undefined ? main : database(task.database), task.all);
     case 'fill':
       return fill(task);
+    case 'catch-up':
+      return catchUp(task.count);
     case 'heads': {
       const store = database(task.database);
       return timed(task.count, () => store.read('head', { account: task.account }));
@@ -124,3 +130,45 @@ async function fill(task: BenchTask & { readonly task: 'fill' }): Promise<void> 
   await store.write('enqueue', task.message, undefined);
   await copyHead(task.database, task.count);
 }
+
+const caughtUp = ['events', 'messages'] as const;
+let missed: ReturnType<typeof chain> | undefined;
+
+/**
+ * Milliseconds to hash so many events, header and content, and to put a row of each into tables with the keys and
+ * indexes of ours: one for the graph and one for the conversation, a batch as large as an answer of a relay.
+ */
+async function catchUp(count: number): Promise<number> {
+  missed ??= chain(count, Date.now());
+  const connection = await openDB('bench-catch-up', 1, {
+    upgrade(upgrading) {
+      for (const name of caughtUp) {
+        const store = upgrading.createObjectStore(name, { keyPath: [...tables[name].key] });
+        for (const [index, path] of Object.entries(tables[name].indexes)) store.createIndex(index, [...path]);
+      }
+    },
+  });
+  for (const name of caughtUp) await connection.clear(name);
+  const from = performance.now();
+  for (let at = 0; at < missed.length; at += limits.eventReplyEventsMax) {
+    const batch = missed.slice(at, at + limits.eventReplyEventsMax).map(({ event }) => {
+      const { header, content } = decodeEvent(event);
+      contentHash(content);
+      return { id: eventId(header), layer: Number(header.layer), event, content };
+    });
+    const transaction = connection.transaction(caughtUp, 'readwrite', { durability: 'strict' });
+    for (const { id, layer, event, content } of batch) {
+      const row = { account: 'a', id, slot: 0, layer, time: 0, event, blob: noBlob, own: false, covers: 0 };
+      void transaction.objectStore('events').put(row);
+      const said = { account: 'a', conversation: 'c', seq: layer, logical: id, at: 0, own: false };
+      void transaction.objectStore('messages').put({ ...said, body: content, event: id, time: 0 });
+    }
+    transaction.commit();
+    await transaction.done;
+  }
+  const took = performance.now() - from;
+  connection.close();
+  return took;
+}
+
+const noBlob = new Uint8Array(0);

@@ -138,6 +138,8 @@ describe('bodies of the fetch door', () => {
     ['a place of text', bodyOf('{"$":"0,1"}', [1])],
     ['a mark beside other properties', bodyOf('{"$":[0,0],"a":1}')],
     ['a prototype', bodyOf('{"__proto__":{"a":1}}')],
+    ['a number beyond all (found by the fuzzer)', bodyOf('1e400')],
+    ['such a number deep within', bodyOf('{"args":[{"time":-1e1239}]}')],
     ['depth', bodyOf('['.repeat(50_000) + ']'.repeat(50_000))],
   ])('are refused: %s', (_why, body) => {
     expect(() => decodeBody(body)).toThrow(DecodeError);

@@ -5,6 +5,9 @@ import { ConfigError, parseConfig } from '../../src/relay/config';
 
 const least = '[relay]\nlisten = "127.0.0.1:4181"\nstore = "relay.sqlite"\n';
 
+const badPeers = ['invalid', 'peers.outbound'] as const;
+const manyRelays = JSON.stringify(Array.from({ length: 65 }, (_, at) => `ws://relay-${at}.example/`));
+
 function refused(text: string): { readonly kind: string; readonly key: string } {
   try {
     parseConfig(text, '/etc/holdfast/relay.toml');
@@ -28,6 +31,7 @@ describe('configuration', () => {
       profile: holdfast,
       slotsRetained: 720,
       slotsSynced: 24,
+      outbound: [],
       bootstrap: false,
       connectionsMax: 1_024,
       connectionsPerSourceMax: 64,
@@ -35,6 +39,7 @@ describe('configuration', () => {
       bytesPerMinuteMax: 8_388_608,
       outboundBytesMax: 8_388_608,
       handshakeMs: 10_000,
+      banMs: 600_000,
     });
   });
 
@@ -56,6 +61,7 @@ retained_slots = 30
 sync_slots = 3
 rate_limit = false
 [peers]
+outbound = ["wss://Other.example:443", "ws://127.0.0.1:9/a?b"]
 bootstrap = true
 [limits]
 connections = 1
@@ -64,6 +70,7 @@ events_per_minute = 3
 bytes_per_minute = 2000000
 outbound_buffer_bytes = 3000000
 handshake_s = 4
+ban_s = 0
 `;
     expect(parseConfig(text, '/etc/relay.toml')).toMatchObject({
       listen: { host: '::1', port: 9 },
@@ -78,6 +85,7 @@ handshake_s = 4
       profile: { name: 'darkirc' },
       slotsRetained: 30,
       slotsSynced: 3,
+      outbound: ['wss://other.example/', 'ws://127.0.0.1:9/a?b'],
       bootstrap: true,
       connectionsMax: 1,
       connectionsPerSourceMax: 2,
@@ -85,6 +93,7 @@ handshake_s = 4
       bytesPerMinuteMax: 2_000_000,
       outboundBytesMax: 3_000_000,
       handshakeMs: 4_000,
+      banMs: 0,
     });
   });
 
@@ -121,6 +130,13 @@ handshake_s = 4
       'invalid',
       'relay.public_url',
     ],
+    [
+      'a proxy that is no address',
+      `${least}trusted_proxies = ["proxy"]\n`,
+      'invalid',
+      'relay.trusted_proxies',
+    ],
+    ['a ban for ever', `${least}[limits]\nban_s = 1e9\n`, 'invalid', 'limits.ban_s'],
     ['health for the world', `${least}health = "0.0.0.0:1"\n`, 'invalid', 'relay.health'],
     ['a log level nobody knows', `${least}log = "loud"\n`, 'invalid', 'relay.log'],
     ['bytes below any', `${least}store_bytes_max = 0\n`, 'invalid', 'relay.store_bytes_max'],
@@ -145,6 +161,10 @@ handshake_s = 4
       'invalid',
       'profile.name',
     ],
+    ['a relay to dial that is no WebSocket', `${least}[peers]\noutbound = ["https://a/"]\n`, ...badPeers],
+    ['one with a password', `${least}[peers]\noutbound = ["wss://a:b@c.example/"]\n`, ...badPeers],
+    ['one that stands there twice', `${least}[peers]\noutbound = ["ws://a/", "ws://A:80"]\n`, ...badPeers],
+    ['more of them than are dialled', `${least}[peers]\noutbound = ${manyRelays}\n`, ...badPeers],
     ['a flag that is a text', `${least}[peers]\nbootstrap = "yes"\n`, 'invalid', 'peers.bootstrap'],
     [
       'a buffer no frame fits',

@@ -2,12 +2,14 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { genesisOf, holdfast, slotOf } from '../../src/core/wire/profile';
 import { root } from '../../src/setup.mjs';
 import { Relay } from '../app/kit/relay';
 import { type Made, one } from '../fixtures/graph-world';
 import { TestPeer } from '../fixtures/peer';
+import { relayKillRuns } from '../kill/relay-run';
 
 /** Events on each other in the present slot; the slot may turn while a test runs, so it is read once. */
 function chain(count: number): Made[] {
@@ -69,6 +71,52 @@ describe('a relay process', () => {
     expect(relay.log.join('')).toContain('"event":"stopped"');
     const files = readdirSync(dirname(relay.store)).filter((name) => name.startsWith('relay.sqlite'));
     expect(files).toEqual(['relay.sqlite']);
+  });
+
+  test('between two others, killed: what it missed it has when it is back, and hands on', async () => {
+    const relays: Relay[] = [];
+    for (const at of [0, 1, 2]) {
+      const more = at === 0 ? '' : `outbound = ["${relays[at - 1]?.url}/"]`;
+      const relay = await Relay.start({ more });
+      onTestFinished(() => relay.dispose());
+      relays.push(relay);
+    }
+    const [first, second, third] = relays as [Relay, Relay, Relay];
+    const [left, right] = [await TestPeer.connect(first.url), await TestPeer.connect(third.url)];
+    onTestFinished(() => left.close());
+    onTestFinished(() => right.close());
+    const at = slotOf(holdfast, Date.now());
+    const root = genesisOf(holdfast, at).id;
+    const known = one(Math.max(at, Date.now() - 500), [root], 1, 'known');
+    expect(await left.put(known)).toEqual({ type: 'has', inserted: true });
+    await right.next('put', (put) => put.id === known.id);
+    await second.kill();
+    const missed = one(Math.max(at, Date.now() - 400), [root], 1, 'missed in the middle');
+    const onIt = one(Math.max(at, Date.now() - 300), [missed.id, known.id], 2, 'and what stands on it');
+    for (const event of [missed, onIt])
+      expect(await left.put(event)).toEqual({ type: 'has', inserted: true });
+    await second.restart();
+    for (const event of [missed, onIt]) await right.next('put', (put) => put.id === event.id);
+  });
+});
+
+describe('a relay killed under load, again and again', () => {
+  test('[EG-02] [EG-09] has everything it had answered Has, and the tips of what it has', async () => {
+    const report = await relayKillRuns({ runs: 3, seed: 'npm test' });
+    expect(report).toMatchObject({ runs: 3, killed: 3, lost: 0, forgotten: 0, tipsWrong: 0, breaches: [] });
+    expect(report.answered).toBeGreaterThan(100);
+    expect(report.inFlightMin).toBeGreaterThan(0);
+  });
+
+  test('is found out when it lost one event', async () => {
+    const spoil = (store: string): void => {
+      const database = new Database(store);
+      database.exec('DELETE FROM events WHERE key = (SELECT key FROM events LIMIT 1)');
+      database.close();
+    };
+    const report = await relayKillRuns({ runs: 1, seed: 'spoilt', spoil });
+    expect(new Set(report.breaches.map((one) => one.kind))).toContain('lost');
+    expect(report.killed).toBe(1);
   });
 });
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Bytes, EventId } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { put } from '../../src/core/transaction';
@@ -36,6 +36,29 @@ async function holding(...names: readonly string[]) {
   });
   return { world, given, kept: () => world.home.rows('events').length };
 }
+
+describe('one relay', () => {
+  test('that has shown itself useful gives the next bodies while the store is busy with those before, each once', async () => {
+    const { world, given, kept } = await holding('one');
+    const { store } = world.home;
+    const transact = store.transact.bind(store);
+    const wasAhead = () => (given[0]?.length ?? 0) > kept() + limits.eventRequestIdsMax;
+    const ahead: boolean[] = [];
+    vi.spyOn(store, 'transact').mockImplementation(async (name, args, term) => {
+      if (name === 'receiveFetched') {
+        // As long as a disk takes, in steps the engine can use.
+        for (let step = 0; step < 100; step++) await Promise.resolve();
+        ahead.push(wasAhead());
+      }
+      return transact(name, args, term);
+    });
+    await world.start();
+    await world.clock.pass(limits.bodyClaimMs - 1);
+    expect(kept()).toBe(count);
+    expect(given[0]).toHaveLength(count);
+    expect(ahead).toEqual([false, true, false]);
+  });
+});
 
 describe('relays that have the same', () => {
   test.each([2, 3])('%i asked at once give each body once, all of them together', async (peers) => {

@@ -20,6 +20,14 @@ export interface DeviceBug {
   readonly ports?: (ports: Ports) => Ports;
 }
 
+/** What sets a device apart from others. */
+export interface DeviceOptions extends Pick<Options, 'outboxBytesMax' | 'rates' | 'secret'> {
+  readonly account: AccountId;
+  /** Names of the relays its account begins with. */
+  readonly relays: readonly string[];
+  readonly skewMs: number;
+}
+
 type Look = Parameters<Parameters<Ports['looks']['listen']>[0]>[0];
 
 const startAgainMs = 1_000;
@@ -32,6 +40,7 @@ export class Device implements Site {
   browser: Life;
   /** Look signals reach nobody. */
   losesLooks = false;
+  readonly account: AccountId;
   readonly store: DeviceStore;
   readonly page: Page;
   #engines: { readonly life: Life; readonly engine: Engine }[] = [];
@@ -39,20 +48,20 @@ export class Device implements Site {
   #births = 0;
   #tab: Life | undefined;
   #skewMs: number;
+  readonly #timers = new Map<string, () => void>();
   readonly #keys: { readonly data: DataKey; outboxBytesMax: number };
 
   constructor(
     private readonly world: World,
     private readonly network: Network,
     watch: Watch,
-    private readonly options: Options,
+    private readonly options: DeviceOptions,
     readonly name: string,
-    index: number,
-    readonly account: AccountId,
     private readonly bug: DeviceBug = {},
   ) {
     this.browser = new Life(name);
-    this.#skewMs = options.deviceSkewsMs[index] ?? 0;
+    this.account = options.account;
+    this.#skewMs = options.skewMs;
     const data = { id: 1, bytes: world.random.fork(`key of ${name}`).bytes(32) };
     this.#keys = { data, outboxBytesMax: options.outboxBytesMax };
     this.store = new DeviceStore(
@@ -129,6 +138,11 @@ export class Device implements Site {
   secondEngine(): void {
     this.world.count('second-engine');
     this.#startEngine();
+  }
+
+  /** The time of a named timer has come. */
+  fire(name: string): void {
+    this.#timers.get(name)?.();
   }
 
   nudge(): void {
@@ -221,6 +235,11 @@ export class Device implements Site {
         timers.set(name, timer);
         // Real timers run by duration: setting the clock moves none of them.
         this.world.park(timer, `timer ${name}`, at - this.clock(), fire, 1);
+        this.#timers.set(name, () => {
+          if (!timer.alive) return;
+          timer.end();
+          fire();
+        });
       },
       clear,
     };

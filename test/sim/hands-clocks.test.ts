@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { judgeClock } from '../../src/core/trusted-clock';
+import type { Ports } from '../../src/engine/ports';
 import { calm, clockJumpsMs, type Plan, type Step } from './plan';
+import { editing } from './planting';
 import { type Result, run } from './run';
 import { storyOf } from './sweep';
 
@@ -64,6 +66,23 @@ describe("a person's hand on what waits", () => {
       }
     }
     expect(together).toBeGreaterThan(0);
+  });
+
+  test('a device for which what a timeout has begun outweighs an acknowledgement is found out', async () => {
+    const steps: readonly Step[] = [{ at: 500, do: 'send', device: 0, channel: 0, burst: 1 }];
+    const options = { ...storyOf('late').options, statusDelayMs: 40_000 };
+    const plan = like('late', 'deadline lost', { options, steps, healAt: 60_000 });
+    const ports = (given: Ports): Ports => {
+      let rounds = 0;
+      return editing(given, (name, args) => {
+        if (name === 'sendRound') rounds += 1;
+        const ignored = { type: 'nack', reason: 'busy' } as const;
+        return name === 'answer' && rounds > 0 ? { ...(args as object), result: ignored } : args;
+      });
+    };
+    expect((await run(plan)).breaches).toEqual([]);
+    const { breaches } = await run(plan, { device: { ports } });
+    expect(breaches.map(({ kind }) => kind)).toContain('undelivered');
   });
 
   test('[OB-32] a copy that does not fit parks the head, keeps every id, and the old generation goes on', async () => {

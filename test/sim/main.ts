@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { crashPoints } from './crash';
+import { type GraphTally, reportGraph, tallyGraph } from './graph/report';
 import { planOf, shrink } from './plan';
 import { type Result, run } from './run';
 import { type Sweep, sweep, sweepPairs, unvisited } from './sweep';
@@ -15,6 +16,8 @@ interface Share {
   readonly of: number;
   /** Sweep over pairs of crashes too. */
   readonly pairs: boolean;
+  /** Runs of ten peers and their graph instead. */
+  readonly graph: boolean;
 }
 
 /** What the pairs of crashes of one worker showed. */
@@ -181,18 +184,20 @@ function parse(): Omit<Share, 'at' | 'of'> & { readonly json: boolean } {
       from: { type: 'string', default: '0' },
       json: { type: 'boolean', default: false },
       pairs: { type: 'boolean', default: false },
+      graph: { type: 'boolean', default: false },
     },
   });
   const runs = Number(values.runs);
   const from = Number(values.from);
   if (!Number.isSafeInteger(runs) || runs < 1 || !Number.isSafeInteger(from) || from < 0) {
-    console.error('Usage: npm run sim -- [--runs N] [--seed TEXT] [--from N] [--pairs] [--json]');
+    console.error('Usage: npm run sim -- [--runs N] [--seed TEXT] [--from N] [--pairs] [--graph] [--json]');
     process.exit(2);
   }
-  return { seed: values.seed, from, runs, json: values.json, pairs: values.pairs || runs >= runsOfAllFaults };
+  const { seed, json, graph } = values;
+  return { seed, from, runs, json, graph, pairs: values.pairs || runs >= runsOfAllFaults };
 }
 
-function shareOut(share: Omit<Share, 'at' | 'of'>): Promise<readonly Tally[]> {
+function shareOut<T>(share: Omit<Share, 'at' | 'of'>): Promise<readonly T[]> {
   const of = Math.max(1, Math.min(availableParallelism(), 8));
   return Promise.all(
     Array.from({ length: of }, (_, at) => {
@@ -200,7 +205,7 @@ function shareOut(share: Omit<Share, 'at' | 'of'>): Promise<readonly Tally[]> {
         workerData: { ...share, at, of },
         resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes },
       });
-      return new Promise<Tally>((resolve, reject) => {
+      return new Promise<T>((resolve, reject) => {
         worker.once('message', resolve);
         worker.once('error', reject);
       });
@@ -236,7 +241,12 @@ const named = ['lost', 'duplicated', 'reordered', 'undelivered'] as const;
 async function main(): Promise<void> {
   const options = parse();
   const begun = Date.now();
-  const tallies = await shareOut(options);
+  if (options.graph) {
+    const graphs = await shareOut<GraphTally>(options);
+    process.exitCode = (await reportGraph(graphs, options, secondsSince(begun))) ? 0 : 1;
+    return;
+  }
+  const tallies = await shareOut<Tally>(options);
   const steps = tallies.flatMap((one) => one.steps).sort((left, right) => left - right);
   const breaches = sum(tallies.map((one) => one.breaches));
   const missed = unvisited(new Set(tallies.flatMap((one) => one.fired)));
@@ -283,4 +293,7 @@ function sum(parts: readonly Readonly<Record<string, number>>[]): Record<string,
 }
 
 if (isMainThread) await main();
-else parentPort?.postMessage(await tallyOf(workerData as Share));
+else {
+  const share = workerData as Share;
+  parentPort?.postMessage(await (share.graph ? tallyGraph(share) : tallyOf(share)));
+}

@@ -16,7 +16,8 @@ export interface Site {
 export interface EndOwner {
   opened(): void;
   frame(bytes: Bytes): void;
-  written(sequence: number): void;
+  /** Absent where nobody asks for it. */
+  written?(sequence: number): void;
   closed(code: number): void;
 }
 
@@ -29,6 +30,8 @@ interface End {
   over: boolean;
   /** Frames of one link stay in order. */
   lastAt: number;
+  /** What was sent to it and has not come. */
+  waitingBytes: number;
 }
 
 /** Where links can be dialled. */
@@ -47,6 +50,9 @@ const misunderstood: ReadonlySet<number> = new Set([
   closeCodes.tooBig,
 ]);
 
+/** Which end of a link. */
+export type Side = 'dialling' | 'answering';
+
 /** One link: two ends, frames in order, a death that each end learns in its own time. */
 export class Link {
   answering: End | undefined;
@@ -63,18 +69,18 @@ export class Link {
     readonly target: string,
   ) {}
 
-  send(from: 'dialling' | 'answering', bytes: Bytes, sequence = 0): void {
+  send(from: Side, bytes: Bytes, sequence = 0): void {
     const end = this[from];
     if (end?.life.alive && !end.over) this.network.carry(this, end, this.other(end), bytes, sequence);
   }
 
-  close(from: 'dialling' | 'answering', code: number): void {
+  close(from: Side, code: number): void {
     const end = this[from];
     if (end === undefined || end.over) return;
     end.over = true;
-    this.network.closed(end.site.name, code);
-    this.late = this.network.isLate();
     const other = this.other(end);
+    this.network.closed(end.site.name, other?.site.name ?? this.target, code);
+    this.late = this.network.isLate();
     if (other !== undefined && !this.silent) this.network.tell(this, other, code);
   }
 
@@ -100,6 +106,7 @@ export class Link {
 export class Network {
   readonly #listeners = new Map<string, Listener>();
   readonly #apart = new Set<string>();
+  readonly #slowMs = new Map<string, number>();
   #links: Link[] = [];
 
   constructor(
@@ -118,7 +125,7 @@ export class Network {
   }
 
   dial(site: Site, life: Life, owner: EndOwner, target: string): Link {
-    const dialling: End = { site, life, owner, over: false, lastAt: 0 };
+    const dialling: End = { site, life, owner, over: false, lastAt: 0, waitingBytes: 0 };
     const link = new Link(this, dialling, target);
     this.#links = this.#links.filter((one) => !one.over);
     this.#links.push(link);
@@ -138,7 +145,7 @@ export class Network {
       if (apart && this.world.fault('dial-silent', 300)) return;
       return this.tell(link, dialling, abnormal);
     }
-    link.answering = { site: listener, ...accepted, over: false, lastAt: 0 };
+    link.answering = { site: listener, ...accepted, over: false, lastAt: 0, waitingBytes: 0 };
     dialling.owner.opened();
     accepted.owner.opened();
   }
@@ -149,8 +156,8 @@ export class Network {
     if (crashes.at(`${kind}/send:before`, () => from.site.crash())) return;
     this.watch.sent(from.site.name, to?.site.name ?? link.target, kind, bytes, link);
     if (to !== undefined && !link.silent) this.#fly(link, to, kind, bytes);
-    if (kind === 'EventPut') {
-      this.world.park(from.life, 'written', this.world.delay(5, 50), () => from.owner.written(sequence));
+    if (kind === 'EventPut' && from.owner.written !== undefined) {
+      this.world.park(from.life, 'written', this.world.delay(5, 50), () => from.owner.written?.(sequence));
     }
     if (crashes.at(`${kind}/send:after`, () => from.site.crash())) return;
     if (this.world.fault('cut', this.rates.cut)) link.cut();
@@ -159,10 +166,21 @@ export class Network {
 
   #fly(link: Link, to: End, kind: string, bytes: Bytes): void {
     const { now } = this.world;
+    const slowMs = this.#slowMs.get(to.site.name) ?? 0;
+    if (slowMs > 0) this.world.count('frame-slow');
     // Later than the one before, not at its instant: the seed orders what happens at one instant.
-    const at = Math.max(to.lastAt + 1, now + this.world.delay(60, 4_000));
+    const at = Math.max(to.lastAt + 1 + slowMs, now + this.world.delay(60, 4_000));
     to.lastAt = at;
-    this.world.park(to.life, `gets ${kind}`, at - now, () => this.#land(link, to, kind, bytes));
+    to.waitingBytes += bytes.length;
+    this.world.park(to.life, `gets ${kind}`, at - now, () => {
+      to.waitingBytes -= bytes.length;
+      this.#land(link, to, kind, bytes);
+    });
+  }
+
+  /** A site takes so long over each frame, ms; 0 for no longer than others. */
+  slow(site: string, frameMs: number): void {
+    this.#slowMs.set(site, frameMs);
   }
 
   #land(link: Link, to: End, kind: string, bytes: Bytes): void {
@@ -219,6 +237,7 @@ export class Network {
   /** The network is whole again; links that had fallen silent are dead all the same. */
   heal(): void {
     this.#apart.clear();
+    this.#slowMs.clear();
   }
 
   cut(left: string, right: string): void {
@@ -239,9 +258,12 @@ export class Network {
     return this.world.fault('late-frames', 300);
   }
 
-  /** Everyone here speaks the protocol: nobody may take another for something else. */
-  closed(site: string, code: number): void {
-    if (misunderstood.has(code)) this.world.breach('misunderstood', `${site} ends a link with ${code}`);
+  /** Whoever speaks the protocol may not be taken for something else by another that does. */
+  closed(site: string, other: string, code: number): void {
+    if (!misunderstood.has(code)) return;
+    const honest = this.watch.isHonest(site) && this.watch.isHonest(other);
+    if (honest) this.world.breach('misunderstood', `${site} ends a link with ${other} by ${code}`);
+    else if (this.watch.isHonest(site)) this.world.count('liar-sent-away');
   }
 }
 

@@ -47,7 +47,7 @@ export class Page {
     private readonly world: World,
     private readonly watch: Watch,
     private readonly device: PageHost,
-    private readonly relays: number,
+    private readonly relays: readonly string[],
     private readonly secret: boolean,
   ) {
     this.#random = world.random.fork(`page of ${device.name}`);
@@ -97,7 +97,7 @@ export class Page {
 
   async #setUp(life: Life): Promise<void> {
     const { account } = this.device;
-    const relays = Array.from({ length: this.relays }, (_, at) => urlOf(`r${at}`));
+    const relays = this.relays.map(urlOf);
     const nick = this.device.name;
     const made = { account, profile: profile.name, nick, relays, now: this.#now(), nonce: this.#nonce() };
     await this.#call(life, 'createAccount', made, Number.POSITIVE_INFINITY);

@@ -224,12 +224,18 @@ function hostEvent(random: Prng, options: Options, healAt: number): Step {
   return random.pick(kinds);
 }
 
+/** What of a plan can be left out. */
+interface Shrinkable {
+  readonly steps: readonly unknown[];
+  readonly options: { readonly rates: FaultRates };
+}
+
 /** Leaves steps out as long as the rest still fails, halves first, then one by one. */
-export async function shrink(
-  plan: Plan,
-  fails: (plan: Plan) => Promise<boolean>,
+export async function shrink<P extends Shrinkable>(
+  plan: P,
+  fails: (plan: P) => Promise<boolean>,
   triesMax = 200,
-): Promise<Plan> {
+): Promise<P> {
   let best = plan;
   let tries = 0;
   for (let size = Math.max(1, best.steps.length >> 1); size >= 1; size >>= 1) {

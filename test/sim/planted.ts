@@ -1,6 +1,8 @@
 import { fromHex } from '../../src/core/ids';
 import type { MaterialiseArgs } from '../../src/core/transactions/materialise';
+import { profile } from './names';
 import {
+  askedAlready,
   editing,
   editOperation,
   lastFirst,
@@ -241,6 +243,57 @@ export const planted: readonly Planted[] = [
       },
     },
     shows: ['clock'],
+  },
+  {
+    title: 'a message of a slot that is over is made again before anybody was asked',
+    bug: { device: { ports: askedAlready } },
+    shows: ['generations'],
+  },
+  {
+    title: 'a message is made again in the slot that is still open',
+    bug: {
+      device: {
+        scripts: withChanges(
+          'materialise',
+          editOperation((operation) => ({
+            ...operation,
+            generations: operation.generations.map((one) => ({ ...one, slot: profile.initialGenesisMs })),
+          })),
+        ),
+      },
+    },
+    shows: ['generations'],
+  },
+  {
+    title: 'what one relay says prolongs the claim of another',
+    bug: {
+      device: {
+        scripts: withChanges(
+          'answer',
+          editOperation((operation) => ({
+            ...operation,
+            intents: operation.intents.map((one) =>
+              one.state === 'leased' ? { ...one, untilMs: (one.untilMs ?? 0) + 5_000 } : one,
+            ),
+          })),
+        ),
+      },
+    },
+    shows: ['intents'],
+  },
+  {
+    title: 'a relay calls too old what it still keeps',
+    bug: {
+      relayScripts: withDecision('relayPut', (decision) => {
+        const { verdict, counted } = decision.outcome as {
+          readonly verdict?: string;
+          readonly counted?: boolean;
+        };
+        if (verdict !== 'known' || counted !== true) return decision;
+        return { ...decision, outcome: { verdict: 'refused', reason: 'too-old', strike: false, counted } };
+      }),
+    },
+    shows: ['too-old'],
   },
   {
     title: 'one relay of several makes a message complete',

@@ -145,6 +145,23 @@ export function neverDue(ports: Ports): Ports {
   return { ...ports, store };
 }
 
+/** What was made in a slot that is over looks as if every relay had been asked since. */
+export function askedAlready(ports: Ports): Ports {
+  const store: Store = {
+    transact: (name, args, term) => ports.store.transact(name, args, term),
+    read: async (name, args) => {
+      const found = await ports.store.read(name, args);
+      const row = name === 'head' ? (found as MessageRow | undefined) : undefined;
+      const active = row?.operation?.generations.at(-1);
+      if (row?.operation === undefined || active === undefined) return found;
+      const lastRoundAt = active.slot + profile.rotationMs;
+      if (ports.clock.now() < lastRoundAt) return found;
+      return { ...row, operation: { ...row.operation, lastRoundAt } } as typeof found;
+    },
+  };
+  return { ...ports, store };
+}
+
 /** Every own row is lost once in so many writes, as if an aborted transaction had kept the rest of itself. */
 export function losesRows(): (changes: readonly Change[]) => readonly Change[] {
   let writes = 0;

@@ -30,7 +30,7 @@ import { syncSlot } from '../../src/relay/sync';
 import { runSynchronously } from '../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../src/store/memory/memory-tables';
 import { profile, relayKeys, urlOf } from './names';
-import { goingAway, type Link, type Listener, type Network } from './network';
+import { goingAway, type Link, type Listener, type Network, type Side } from './network';
 import type { Options } from './plan';
 import type { Watch } from './watch';
 import { Life, timeItself, type World } from './world';
@@ -40,8 +40,6 @@ const dialMs = 15_000;
 const resyncMs = 240_000;
 /** Slots a relay syncs with another: the network of a run is a few slots old. */
 const slotsSynced = 6;
-
-type Side = 'dialling' | 'answering';
 
 /** One session of a relay, with whoever is at the other end. What is put goes the way of the real relay. */
 class Peer implements PutSource {

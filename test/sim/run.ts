@@ -42,6 +42,8 @@ export interface Result {
   readonly required: { readonly of: number; readonly accepted: number };
   /** Claims of messages that had left the lane. */
   readonly openClaims: number;
+  /** Events that went out after the graph of their device had forgotten them. */
+  readonly prunedSent: number;
   /** Why heads were parked. */
   readonly parked: ReadonlySet<string>;
   /** Refusals that devices heard, and puts after a refusal that no commit had recorded. */
@@ -102,6 +104,7 @@ class Cast {
   readonly #outbox: OutboxChecker;
   readonly #ledger: Ledger;
   readonly #evidence: Evidence;
+  readonly #exposure: ExposureChecker;
   readonly #timelines: TimelineChecker;
   readonly #clocksSet = new Set<string>();
 
@@ -118,11 +121,19 @@ class Cast {
     this.#timelines = new TimelineChecker(watch, this.#ledger);
     const isSteady = (device: string): boolean => !this.#clocksSet.has(device);
     const clockOf = (device: string): number => this.#device(device).clock();
-    const exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
+    this.#exposure = new ExposureChecker(watch, this.#ledger, clockOf, isSteady);
     this.#outbox = new OutboxChecker(watch, this.#ledger, this.#evidence, isSteady, options.outboxBytesMax);
     this.#open = new OpenChecker(watch, this.#ledger);
     const retention = new RetentionChecker(watch);
-    watch.add(this.#open, this.#ledger, this.#evidence, this.#outbox, exposure, this.#timelines, retention);
+    watch.add(
+      this.#open,
+      this.#ledger,
+      this.#evidence,
+      this.#outbox,
+      this.#exposure,
+      this.#timelines,
+      retention,
+    );
     const network = new Network(world, options.rates, watch);
     this.#network = network;
     const names = Array.from({ length: options.relays }, (_, at) => `r${at}`);
@@ -137,7 +148,10 @@ class Cast {
     this.#devices = Array.from({ length: options.devices }, (_, at) => {
       const name = `d${at}`;
       const account = toHex(world.random.fork(`account of ${name}`).bytes(16));
-      const device = new Device(world, network, watch, options, name, at, account, bug.device);
+      const { outboxBytesMax, rates, secret } = options;
+      const skewMs = options.deviceSkewsMs[at] ?? 0;
+      const own = { outboxBytesMax, rates, secret, account, relays: names, skewMs };
+      const device = new Device(world, network, watch, own, name, bug.device);
       watch.sites.set(name, { tables: device.store.tables, account, isRelay: false });
       return device;
     });
@@ -279,6 +293,7 @@ class Cast {
       endings: this.#evidence.endings,
       required: this.#evidence.required(),
       openClaims: this.#open.claims,
+      prunedSent: this.#exposure.pruned,
       parked: this.#outbox.parked,
       refusals: { heard: this.#open.refusals, unrecorded: this.#open.unrecorded },
       healedMs,

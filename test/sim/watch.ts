@@ -1,5 +1,5 @@
-import type { AccountId, Bytes, EventId, LogicalId } from '../../src/core/ids';
-import type { CountersRow, EventRow, MessageRow, RelayRow } from '../../src/core/tables';
+import type { AccountId, Bytes, EventId, LogicalId, Slot } from '../../src/core/ids';
+import type { CountersRow, EventRow, MessageRow, RelayRow, SlotRow } from '../../src/core/tables';
 import type { Change } from '../../src/core/transaction';
 import type { MemoryTables } from '../../src/store/memory/memory-tables';
 import type { Life, World } from './world';
@@ -62,6 +62,9 @@ export class Watch {
   /** True while a site has an open link. */
   isConnected: (site: string) => boolean = () => false;
 
+  /** False for a site whose part it is to break the rules. */
+  isHonest: (site: string) => boolean = () => true;
+
   constructor(readonly world: World) {}
 
   add(...checkers: readonly Checker[]): void {
@@ -118,11 +121,21 @@ export class Watch {
     return this.#all(site, 'events') as readonly EventRow[];
   }
 
+  slots(site: string): readonly SlotRow[] {
+    return this.#all(site, 'slots') as readonly SlotRow[];
+  }
+
+  slot(site: string, slot: Slot): SlotRow | undefined {
+    const { tables, account } = this.rowsOf(site);
+    const [found] = tables.answer([{ ask: 'get', table: 'slots', key: [account, slot] }]);
+    return found?.[0] as SlotRow | undefined;
+  }
+
   messages(site: string): readonly MessageRow[] {
     return this.#all(site, 'messages') as readonly MessageRow[];
   }
 
-  #all(site: string, table: 'relays' | 'events' | 'messages'): readonly unknown[] {
+  #all(site: string, table: 'relays' | 'events' | 'messages' | 'slots'): readonly unknown[] {
     const { tables, account } = this.rowsOf(site);
     const range = { prefix: [account] };
     return tables.answer([{ ask: 'rows', table, range, limit: rowsMax }])[0] ?? [];

@@ -1,6 +1,6 @@
-import type { Bytes, EventId, Slot } from '../ids';
+import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import type { EventRow } from '../tables';
-import { type Ask, all, decide, get, part, type Script } from '../transaction';
+import { type Ask, all, decide, get, part, rows, type Script } from '../transaction';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
 import { type GraphPlace, insertKnown } from './insert';
 import {
@@ -61,16 +61,17 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
     });
   }
   const { named, broken, invalid } = nameAll(place, fetched);
-  yield* askAhead(place, slot, named);
+  const seen = yield* lookAhead(place, slot, named);
   const inserted: EventRow[] = [];
   let room = fetched.room;
   let left = 0;
   let full = false;
   for (const { known, blob } of named) {
-    if ((yield* get('events', [place.account, known.id])) !== undefined) continue;
-    const outcome = yield* part(insertKnown(place, slot, known, { blob, room }));
+    if (seen.get(known.id) !== undefined) continue;
+    const outcome = yield* part(insertKnown(place, slot, known, { blob, room, seen }));
     if (outcome.verdict === 'inserted') {
       inserted.push(outcome.row);
+      seen.set(known.id, outcome.row);
       room -= known.bytes.length + blob.length;
     } else if (outcome.verdict !== 'refused') left += 1;
     else if (outcome.breach === undefined) full = true;
@@ -83,15 +84,39 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
   return decide({ inserted, broken, invalid, left, full });
 }
 
-/** Asks at once for all that is asked of each event below: what a transaction has asked once costs it no further wait. */
-function* askAhead(place: GraphPlace, slot: Slot, named: readonly Named[]): Ask<unknown> {
-  const ids = new Set(named.flatMap(({ known }) => [known.id, ...known.parents]));
+/** Rows of the layers of one answer that are looked at together; where there are more, each event is asked for. */
+const nearRowsMax = 32;
+
+/**
+ * Looks for the events, and for what they stand on, before any of them enters: one after another, each would wait for
+ * the database. Whoever catches up has next to nothing in the layers of an answer, and one question says so. An event
+ * has one slot, since what it stands on has.
+ */
+function* lookAhead(
+  place: GraphPlace,
+  slot: Slot,
+  named: readonly Named[],
+): Ask<Map<EventId, EventRow | undefined>> {
   const { account, ownPosition } = place;
-  return yield* all([
+  const ids = new Set(named.map(({ known }) => known.id));
+  const parents = new Set(named.flatMap(({ known }) => known.parents));
+  const below = [...parents].filter((id) => !ids.has(id) && id !== genesisOf(place.profile, slot).id);
+  const layers = { from: named[0]?.known.layer ?? 0, to: named.at(-1)?.known.layer ?? 0 };
+  const [near, found] = yield* all([
+    rows('events', { prefix: [account, slot], ...layers }, nearRowsMax, 'slot'),
+    rowsOf(account, below),
     slotRowOf(place, slot),
-    all([...ids].map((id) => get('events', [account, id]))),
-    all(ownPosition === undefined ? [] : named.map(({ known }) => ownPosition(known.id))),
+    all(ownPosition === undefined ? [] : named.map(({ known }) => ownPosition(known))),
   ]);
+  const isWhole = near.length < nearRowsMax;
+  const there = isWhole ? near : yield* rowsOf(account, [...ids]);
+  const seen = new Map<EventId, EventRow | undefined>([...ids, ...below].map((id) => [id, undefined]));
+  for (const row of [...there, ...found]) if (row !== undefined) seen.set(row.id, row);
+  return seen;
+}
+
+function* rowsOf(account: AccountId, ids: readonly EventId[]): Ask<readonly (EventRow | undefined)[]> {
+  return yield* all(ids.map((id) => get('events', [account, id])));
 }
 
 interface Named {

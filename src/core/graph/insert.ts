@@ -29,7 +29,7 @@ export interface GraphPlace {
   /** Asked about every event where the network limits rates; reads need none. */
   readonly gate?: ProofGate;
   /** Lane position of an event this installation made, however it comes back; a relay makes none. */
-  readonly ownPosition?: (id: EventId) => Ask<number | undefined>;
+  readonly ownPosition?: (event: KnownEvent) => Ask<number | undefined>;
 }
 
 /** A live event, as a peer put it. */
@@ -117,9 +117,12 @@ function asLive(outcome: InsertOutcome, inSlot: boolean): InsertOutcome {
   return outcome.verdict === 'missing' && !inSlot ? refuse('busy') : outcome;
 }
 
+/** What a script has looked up already: rows, and that there is none. */
+export type Seen = ReadonlyMap<EventId, EventRow | undefined>;
+
 /** How an event that passed its quick check enters: one of others into the room there is, an own one always. */
 export type Entry = { readonly blob: Bytes } & (
-  | { readonly room: number }
+  | { readonly room: number; readonly seen?: Seen }
   /**
    * Lane position of an own event just made; others inherit the highest of their parents. It stands on `tips`, which
    * the slot's row names: they are there, and need no look.
@@ -138,10 +141,11 @@ export function* insertKnown(
   if (isForeignGenesis(known, genesis)) return decide(invalid('foreign-genesis'));
   // The genesis is derived and always there. An own event has a position of its own and inherits none.
   const given = [{ id: genesis, layer: 0 }, ...('tips' in entry ? entry.tips : [])];
+  const seen = 'room' in entry ? entry.seen : undefined;
   const [before, parents, position] = yield* all([
     slotRowOf(place, slot),
-    all(known.parents.map((parent) => parentOf(place, slot, parent, given))),
-    positionOf(place, known.id, entry),
+    all(known.parents.map((parent) => parentOf(place, slot, parent, { given, seen }))),
+    positionOf(place, known, entry),
   ]);
   const found = parents.filter((parent) => parent !== undefined);
   if (found.length < parents.length) {
@@ -172,10 +176,11 @@ function* parentOf(
   place: GraphPlace,
   slot: Slot,
   id: EventId,
-  tips: readonly Tip[],
+  { given, seen }: { readonly given: readonly Tip[]; readonly seen: Seen | undefined },
 ): Ask<Parent | undefined> {
-  const tip = tips.find((one) => one.id === id);
-  return tip === undefined ? yield* get('events', [place.account, id]) : { ...tip, slot, covers: 0 };
+  const tip = given.find((one) => one.id === id);
+  if (tip !== undefined) return { ...tip, slot, covers: 0 };
+  return seen?.has(id) ? seen.get(id) : yield* get('events', [place.account, id]);
 }
 
 type Position = Pick<EventRow, 'own' | 'covers'>;
@@ -184,8 +189,8 @@ type Position = Pick<EventRow, 'own' | 'covers'>;
  * Where an event of this installation stands in the lane; `undefined` for those of others. One that the graph had
  * forgotten and a peer gives back is still our own: it is no evidence, and what builds on it is (OB-11, OB-12).
  */
-function* positionOf(place: GraphPlace, id: EventId, entry: Entry): Ask<Position | undefined> {
-  const covers = 'covers' in entry ? entry.covers : place.ownPosition && (yield* place.ownPosition(id));
+function* positionOf(place: GraphPlace, known: KnownEvent, entry: Entry): Ask<Position | undefined> {
+  const covers = 'covers' in entry ? entry.covers : place.ownPosition && (yield* place.ownPosition(known));
   return covers === undefined ? undefined : { own: true, covers };
 }
 

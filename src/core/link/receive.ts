@@ -283,7 +283,7 @@ function takeUnknown(session: Session, now: number): SessionStep {
   const unknownAt = within(session.unknownAt, now, limits.unknownCommandsWindowMs);
   const counted = { ...session, unknownAt };
   if (unknownAt.length >= limits.unknownCommandsPerMinuteMax) {
-    return close(counted, closeCodes.flood, 'flood');
+    return close(counted, closeCodes.flood, 'unknown commands');
   }
   return tell(counted, { type: 'dropped', what: 'unknown-command' });
 }

@@ -40,8 +40,9 @@ export type CloseReason =
   /** A network of our magic, but another application or version. */
   | 'incompatible'
   | 'handshake late'
-  /** Too many unknown commands or control frames. */
+  /** Too many control frames. */
   | 'flood'
+  | 'unknown commands'
   /** A question was not answered in time. */
   | 'no answer'
   | 'no pong'

@@ -163,6 +163,7 @@ function exposeHead(
     outboxBytes: held,
     graphBytes: counters.graphBytes + event.length + blob.length,
     ownTime: at,
+    ...(at < counters.ownTime && { ownTimeMax: Math.max(counters.ownTime, counters.ownTimeMax ?? 0) }),
     ...(made.tickets === undefined ? {} : { rateEpoch: made.rateEpoch, tickets: made.tickets }),
     revision: counters.revision + 1,
   };

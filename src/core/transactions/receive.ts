@@ -1,13 +1,28 @@
+import { present } from '../assert';
 import { deriveBytes } from '../crypto/derive';
+import { type DataKey, sealNonceBytes } from '../crypto/seal';
 import { insertFetched } from '../graph/fetched';
 import { type GraphPlace, insertLive } from '../graph/insert';
+import type { KnownEvent } from '../graph/rules';
 import type { TakenIn } from '../graph/sync';
 import { type ReceivedBody, sealReceivedBody } from '../history/records';
 import type { AccountId, Bytes, ConversationId, EventId, LogicalId, Slot } from '../ids';
 import { limits } from '../limits';
 import { untouched } from '../outbox/policy';
 import type { CountersRow, EventRow, MessageRow } from '../tables';
-import { type Ask, all, decide, get, part, put, rows, type Script } from '../transaction';
+import {
+  type Ask,
+  all,
+  decide,
+  Early,
+  first,
+  get,
+  part,
+  put,
+  type Range,
+  rows,
+  type Script,
+} from '../transaction';
 import type { NackReason } from '../wire/event-put';
 import { type DequeueOutcome, dequeue } from './dequeue';
 import { unreadMax } from './draft';
@@ -71,7 +86,7 @@ export interface ReceiveOutcome extends TakenInto {
 export function* receive(args: ReceiveArgs, keys: Keys): Script<ReceiveOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
-  const outcome = yield* part(insertLive(placeHere(args, keys), { ...args, room }));
+  const outcome = yield* part(insertLive(placeHere(args, keys, stored), { ...args, room }));
   if (outcome.verdict === 'flood') return decide({ verdict: { type: 'silent' } });
   if (outcome.verdict === 'missing') {
     return decide({
@@ -110,20 +125,25 @@ export interface ReceiveFetchedOutcome extends TakenIn, TakenInto {}
 export function* receiveFetched(args: ReceiveFetchedArgs, keys: Keys): Script<ReceiveFetchedOutcome> {
   const stored = yield* get('counters', [args.account]);
   const room = limits.clientGraphBytesMax - (stored?.graphBytes ?? 0);
-  const outcome = yield* part(insertFetched(placeHere(args, keys), { ...args, room }));
+  const outcome = yield* part(insertFetched(placeHere(args, keys, stored), { ...args, room }));
   const taken = yield* part(takeIn(args, keys, outcome.inserted, args.heard));
   const { broken, invalid, full } = outcome;
   return decide({ inserted: outcome.inserted.length, broken, invalid, full, ...taken });
 }
 
-function placeHere(args: ReceivingArgs, keys: Keys): GraphPlace {
+function placeHere(args: ReceivingArgs, keys: Keys, counters: CountersRow | undefined): GraphPlace {
   const place = gatedPlaceOf({ ...args, slotsRetained: limits.clientSlotsRetained }, keys);
-  return { ...place, ownPosition: (id) => ownPosition(args.account, id) };
+  const newestOwn = Math.max(counters?.ownTime ?? 0, counters?.ownTimeMax ?? 0);
+  return { ...place, ownPosition: (event) => ownPosition(args.account, event, newestOwn) };
 }
 
-/** The generations of this installation are its own-event set, as long as their messages are kept. */
-function* ownPosition(account: AccountId, id: EventId): Ask<number | undefined> {
-  return (yield* get('generations', [account, id]))?.seq;
+/**
+ * The generations of this installation are its own-event set, as long as their messages are kept. What is later than
+ * all of them is none of them: after a time away that is most of what comes.
+ */
+function* ownPosition(account: AccountId, event: KnownEvent, newestOwn: number): Ask<number | undefined> {
+  if (event.time > newestOwn) return undefined;
+  return (yield* get('generations', [account, event.id]))?.seq;
 }
 
 /** What was received besides what the peer is told. */
@@ -145,9 +165,12 @@ function* takeIn(
   const locked = keys.data === undefined;
   // What we said ourselves stands in its conversation already.
   const news = new Set(inserted.filter((row) => !row.own).map((row) => row.id));
-  if (!locked) {
-    for (const one of heard) if (news.has(one.event)) yield* part(hear(args.account, one, args, keys));
-  }
+  if (!locked)
+    yield* hearAll(
+      args,
+      heard.filter((one) => news.has(one.event)),
+      keys,
+    );
   const [head, counters] = yield* headOf(args.account);
   const bytes = inserted.reduce((sum, row) => sum + row.event.length + row.blob.length, 0);
   const revision = counters.revision + 1;
@@ -165,21 +188,53 @@ function* takeIn(
   return decide({ ...outcome, acknowledged });
 }
 
+type Hearing = Pick<ReceivingArgs, 'account' | 'now' | 'seed'>;
+
+/** Puts heard messages into their conversations, in this order; answers how many were new there. */
+function* hearAll(args: Hearing, heard: readonly Heard[], keys: Keys): Ask<number> {
+  const key = dataKey(keys);
+  const bodies = new Early(() => sealHeard(key, args, heard));
+  // Asked all at once: one after another, each would wait for the database. Most find nothing, and one row says so.
+  yield* all(
+    heard.map((one) => first('messages', sameAs(args.account, one), 'logical')),
+    bodies,
+  );
+  let stored = 0;
+  for (const one of heard) {
+    const body = present(bodies.value.get(one.event), 'what was heard is sealed');
+    if ((yield* part(hear(args, one, body, keys))).stored) stored += 1;
+  }
+  return stored;
+}
+
+function sameAs(account: AccountId, heard: Heard): Range {
+  return { prefix: [account, heard.logical] };
+}
+
+function sealHeard(key: DataKey, args: Hearing, heard: readonly Heard[]): ReadonlyMap<EventId, Bytes> {
+  const nonces = deriveBytes(args.seed, 'messages', sealNonceBytes * heard.length);
+  return new Map(
+    heard.map(({ event, logical, nick, text }, at) => {
+      const nonce = nonces.slice(at * sealNonceBytes, (at + 1) * sealNonceBytes);
+      return [event, sealReceivedBody(key, args.account, logical, { nick, text }, nonce)];
+    }),
+  );
+}
+
 /**
  * Puts a heard message into its conversation, once: copies of the same logical id and content collapse, whoever sent
  * them; the same id with another content is another message (formats.md 4.1).
  */
 function* hear(
-  account: AccountId,
+  { account, now }: Hearing,
   heard: Heard,
-  args: { readonly now: number; readonly seed: Bytes },
+  body: Bytes,
   keys: Keys,
 ): Script<{ readonly stored: boolean }> {
-  const key = dataKey(keys);
   const [conversation, stored, same] = yield* all([
     get('conversations', [account, heard.conversation]),
     get('counters', [account]),
-    rows('messages', { prefix: [account, heard.logical] }, 64, 'logical'),
+    rows('messages', sameAs(account, heard), 64, 'logical'),
   ]);
   if (conversation === undefined || same.some((row) => saysTheSame(row, heard, keys))) {
     return decide({ stored: false });
@@ -190,22 +245,21 @@ function* hear(
     seq: counters.seq + 1,
     revision: counters.revision + 1,
   };
-  const nonce = deriveBytes(args.seed, `message ${heard.event}`, 12);
   const row: MessageRow = {
     account,
     conversation: heard.conversation,
     seq: next.seq,
     logical: heard.logical,
-    at: args.now,
+    at: now,
     own: false,
-    body: sealReceivedBody(key, account, heard.logical, { nick: heard.nick, text: heard.text }, nonce),
+    body,
     event: heard.event,
     time: heard.time,
   };
   const seen = {
     ...conversation,
     lastSeq: next.seq,
-    lastAt: args.now,
+    lastAt: now,
     unread: Math.min(unreadMax, conversation.unread + 1),
   };
   return decide(
@@ -234,8 +288,7 @@ export interface ScanChannelArgs {
 
 /** Brings kept events into the conversations they were said in. */
 export function* scanChannel(args: ScanChannelArgs, keys: Keys): Script<{ readonly stored: number }> {
-  let stored = 0;
-  for (const one of args.heard) if ((yield* part(hear(args.account, one, args, keys))).stored) stored += 1;
+  const stored = yield* hearAll(args, args.heard, keys);
   if (args.applied === undefined) return decide({ stored });
   const counters = yield* get('counters', [args.account]);
   // More may have come while they were looked at.

@@ -188,6 +188,8 @@ function parseJson(bytes: Uint8Array): unknown {
 
 function restored(value: unknown, depth: number, detach: (place: unknown) => Uint8Array): unknown {
   if (depth > limits.callDepthMax) throw new DecodeError('the call is too deep');
+  // JSON writes no such number, and reads 1e400 as one.
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new DecodeError('a number beyond all');
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((one) => restored(one, depth + 1, detach));
   const entries = Object.entries(value);

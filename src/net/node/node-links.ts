@@ -1,8 +1,8 @@
-import { WebSocket } from 'ws';
+import type { WebSocket } from 'ws';
 import type { Bytes } from '../../core/ids';
 import { limits } from '../../core/limits';
-import { subprotocol } from '../../core/link/session';
 import type { LinkEvent, Links } from '../../engine/ports';
+import { dial } from './dial';
 import { closeSoon, sendBounded } from './outbound';
 
 type Seen = NonNullable<(LinkEvent & { readonly type: 'closed' })['seen']>;
@@ -24,12 +24,7 @@ export class NodeLinks implements Links {
   open(relay: string, link: number): void {
     let socket: WebSocket;
     try {
-      socket = new WebSocket(relay, subprotocol, {
-        handshakeTimeout: limits.connectMs,
-        maxPayload: limits.messageBytesMax,
-        perMessageDeflate: false,
-        followRedirects: false,
-      });
+      socket = dial(relay);
     } catch {
       queueMicrotask(() => this.#closed(relay, link, abnormal, 'bad-address'));
       return;

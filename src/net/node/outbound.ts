@@ -1,5 +1,20 @@
-import type { WebSocket } from 'ws';
 import { closeCodes } from '../../core/link/session';
+
+/** What is used here of a WebSocket. */
+export interface OutboundSocket {
+  readonly readyState: number;
+  readonly OPEN: number;
+  readonly CLOSED: number;
+  readonly bufferedAmount: number;
+  send(
+    bytes: Uint8Array,
+    options: { readonly binary: boolean; readonly compress: boolean },
+    written: (error?: Error | null) => void,
+  ): void;
+  close(code: number, reason: string): void;
+  terminate(): void;
+  once(event: 'close', listener: () => void): unknown;
+}
 
 /** How long a peer may take to answer a close before its socket is cut, ms. */
 const closeMs = 2_000;
@@ -9,14 +24,15 @@ const closeMs = 2_000;
  * rather than buffered for. `written` is called once the bytes left this process.
  */
 export function sendBounded(
-  socket: WebSocket,
+  socket: OutboundSocket,
   bytes: Uint8Array,
   bytesMax: number,
   written?: () => void,
+  after = detached,
 ): 'sent' | 'closed' | 'too slow' {
   if (socket.readyState !== socket.OPEN) return 'closed';
   if (socket.bufferedAmount + bytes.length > bytesMax) {
-    closeSoon(socket, closeCodes.tooSlow, 'too slow');
+    closeSoon(socket, closeCodes.tooSlow, 'too slow', after);
     return 'too slow';
   }
   socket.send(bytes, { binary: true, compress: false }, (error) => {
@@ -26,10 +42,18 @@ export function sendBounded(
 }
 
 /** Closes a socket politely, and by force when the other side does not answer. */
-export function closeSoon(socket: WebSocket, code: number, reason: string): void {
+export function closeSoon(socket: OutboundSocket, code: number, reason: string, after = detached): void {
   if (socket.readyState === socket.CLOSED) return;
   socket.close(code, reason);
-  const timer = setTimeout(() => socket.terminate(), closeMs);
+  socket.once(
+    'close',
+    after(closeMs, () => socket.terminate()),
+  );
+}
+
+/** Waits without keeping the process alive; what it returns calls the act off. */
+function detached(ms: number, act: () => void): () => void {
+  const timer = setTimeout(act, ms);
   timer.unref();
-  socket.once('close', () => clearTimeout(timer));
+  return () => clearTimeout(timer);
 }

@@ -26,23 +26,35 @@ export class Relay {
   /** What it printed, newest last. */
   readonly log: string[] = [];
   readonly #folder: string;
+  readonly #node: readonly string[];
   #process: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number) {
+  private constructor(folder: string, port: number, node: readonly string[]) {
     this.#folder = folder;
+    this.#node = node;
     this.port = port;
     this.store = join(folder, 'relay.sqlite');
   }
 
-  /** Starts the built relay (dist/node/relay.js) as the first of its network, open to these origins. */
-  static async start(options: { origins?: readonly string[]; more?: string } = {}): Promise<Relay> {
+  /**
+   * Starts the built relay (dist/node/relay.js) as the first of its network, open to these origins; `more` are lines
+   * that end its configuration, below `[peers]`, and `node` options of Node itself.
+   */
+  static async start(
+    options: { origins?: readonly string[]; more?: string; log?: string; node?: readonly string[] } = {},
+  ): Promise<Relay> {
     if (!(await ensureBuilt())) throw new Error('the relay could not be built');
-    const relay = new Relay(mkdtempSync(join(tmpdir(), 'holdfast-relay-')), await freePort());
+    const relay = new Relay(
+      mkdtempSync(join(tmpdir(), 'holdfast-relay-')),
+      await freePort(),
+      options.node ?? [],
+    );
     const lines = [
       '[relay]',
       `listen = "127.0.0.1:${relay.port}"`,
       `store = ${JSON.stringify(relay.store)}`,
       `origins = ${JSON.stringify(options.origins ?? ['*'])}`,
+      `log = "${options.log ?? 'info'}"`,
       '[peers]',
       'bootstrap = true',
       options.more ?? '',
@@ -62,7 +74,8 @@ export class Relay {
 
   /** Starts it, after it ended, on the same port and store; resolves when it listens. */
   async restart(): Promise<void> {
-    const child = spawn(process.execPath, [join(root, 'dist/node/relay.js'), '--config', this.#config], {
+    const program = join(root, 'dist/node/relay.js');
+    const child = spawn(process.execPath, [...this.#node, program, '--config', this.#config], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#process = child;
@@ -73,6 +86,16 @@ export class Relay {
         throw new Error(`the relay ended with ${child.exitCode}:\n${this.log.join('')}`);
       return accepts(this.port);
     });
+  }
+
+  get pid(): number {
+    if (this.#process?.pid === undefined) throw new Error('the relay does not run');
+    return this.#process.pid;
+  }
+
+  /** The signal that ended it, if one did. */
+  get signal(): NodeJS.Signals | undefined {
+    return this.#process?.signalCode ?? undefined;
   }
 
   /** Tells it to read again what may change while it runs. */

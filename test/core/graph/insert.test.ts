@@ -8,7 +8,7 @@ import { get, type Script } from '../../../src/core/transaction';
 import { encodeEvent } from '../../../src/core/wire/event';
 import { genesisOf, holdfast } from '../../../src/core/wire/profile';
 import { runSynchronously } from '../../../src/store/group/run-synchronously';
-import { GraphWorld, make, noBlob, one, slot } from '../../fixtures/graph-world';
+import { GraphWorld, type Made, make, noBlob, one, slot } from '../../fixtures/graph-world';
 
 const genesis = genesisOf(holdfast, slot).id;
 const diamond = String.raw`
@@ -276,6 +276,26 @@ describe('fetched events', () => {
     const { inserted } = world.run(() => insertFetched(world.place, fetched));
     expect(inserted).toHaveLength(chain.length);
     expect(asked).toHaveBeenCalledTimes(1);
+  });
+
+  test('are told from those that are there already, in layers of few events and of many', () => {
+    const world = new GraphWorld();
+    const wide = Array.from({ length: 60 }, (_, at) => one(slot + 1_000 + at, [genesis], 1, `wide ${at}`));
+    const narrow = one(slot + 2_000, [wide[0]?.id ?? '', wide[50]?.id ?? ''], 2, 'narrow');
+    const fetch = (made: readonly Made[]) => {
+      const events = made.map(({ bytes }) => ({ event: bytes, blob: noBlob }));
+      return world.run(() => insertFetched(world.place, { slot, events, now: slot + 9_000, room: 1e9 }));
+    };
+    expect(fetch(wide.slice(0, 50)).inserted).toHaveLength(50);
+    expect(fetch(wide.slice(40)).inserted.map((row) => row.id)).toEqual(
+      wide
+        .slice(50)
+        .map(({ id }) => id)
+        .sort(),
+    );
+    expect(fetch([narrow]).inserted).toHaveLength(1);
+    expect(fetch([narrow])).toEqual({ inserted: [], broken: [], invalid: [], left: 0, full: false });
+    expect(world.ask(() => get('slots', [world.place.account, slot]))?.events).toBe(61);
   });
 
   test('of a slot that is not kept are left, and a genesis is passed over', () => {

@@ -337,7 +337,7 @@ describe('what a peer may not do', () => {
     const answers = Array.from({ length: limits.unknownCommandsPerMinuteMax }, () =>
       pair.send(1, unknown),
     ).flat();
-    expect(answers.at(-1)).toEqual({ type: 'closed', code: closeCodes.flood, reason: 'flood' });
+    expect(answers.at(-1)).toEqual({ type: 'closed', code: closeCodes.flood, reason: 'unknown commands' });
   });
 
   test('a flood of pings ends the session', () => {

@@ -138,6 +138,24 @@ describe('events of others as evidence', () => {
     expect(home.waiting()).toEqual([2]);
   });
 
+  test('[OB-12] an own event of a clock that ran ahead is still our own when its time comes and it comes back', async () => {
+    const home = await Home.with(3);
+    const ahead = t0 + 50 * hour;
+    await home.make(1, { now: ahead });
+    const [own] = home.rows('events');
+    await receive(home, one(ahead + 1, [home.active(1)], 2, 'evidence'), ahead + 2_000);
+    await home.make(2, { now: t0 });
+    expect(home.operation(2).generations[0]?.at).toBe(t0);
+    home.tables.write([
+      remove('events', [account, own?.id ?? '']),
+      remove('slots', [account, own?.slot ?? 0]),
+    ]);
+    const events = [{ event: own?.event ?? noBlob, blob: noBlob }];
+    const args = { ...base(ahead + 5_000), slot: own?.slot ?? 0, events, heard: [] };
+    expect((await home.store.transact('receiveFetched', args)).outcome.inserted).toBe(1);
+    expect(home.rows('events').find((row) => row.id === own?.id)).toEqual(own);
+  });
+
   test('[OB-12] an own event that comes back is said once, whatever it is heard as', async () => {
     const home = await sent();
     const own = home.rows('events')[0];

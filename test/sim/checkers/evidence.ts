@@ -2,12 +2,12 @@ import type { EventId } from '../../../src/core/ids';
 import { limits } from '../../../src/core/limits';
 import type { MessageRow } from '../../../src/core/tables';
 import { Reader } from '../../../src/core/wire/codec';
-import { parentsOf, readHeader } from '../../../src/core/wire/event';
-import { decodeEventPutStatus } from '../../../src/core/wire/event-put';
+import { eventId, parentsOf, readHeader } from '../../../src/core/wire/event';
+import { decodeEventPut, decodeEventPutStatus } from '../../../src/core/wire/event-put';
 import { decodeFrame } from '../../../src/core/wire/frame';
 import { nameOf, profile, urlOf } from '../names';
 import type { Checker, Commit, Passing, Watch } from '../watch';
-import type { Ledger } from './ledger';
+import { type Ledger, waits } from './ledger';
 
 /** How entries came to leave their lanes, also while no link was open, and Has said of an event of an old slot. */
 export type Ending = 'has-new' | 'has-known' | 'descendant' | 'has-old' | 'unconnected';
@@ -24,6 +24,8 @@ export class Evidence implements Checker {
   /** When each site came to keep an event. */
   readonly #keptAt = new Map<string, number>();
   readonly endings = new Map<Ending, number>();
+  /** Own events of messages that waited, as peers gave them back. */
+  returned = 0;
 
   constructor(
     private readonly watch: Watch,
@@ -39,7 +41,7 @@ export class Evidence implements Checker {
   }
 
   sent(frame: Passing): void {
-    if (frame.kind !== 'EventPutStatus') return;
+    if (frame.kind !== 'EventPutStatus' || !this.watch.isHonest(frame.from)) return;
     const { id, result } = statusOf(frame);
     const kept = this.watch.event(frame.from, id);
     if (result.type === 'has' && kept === undefined) {
@@ -56,9 +58,18 @@ export class Evidence implements Checker {
   }
 
   delivered(frame: Passing): void {
+    if (frame.kind === 'EventPut') return this.#put(frame);
     if (frame.kind !== 'EventPutStatus') return;
     const { id, result } = statusOf(frame);
     if (result.type === 'has') this.#said.set(`${frame.to} ${urlOf(frame.from)} ${id}`, result.inserted);
+  }
+
+  /** An own event that comes back says nothing of its message (OB-12). */
+  #put(frame: Passing): void {
+    if (this.watch.sites.get(frame.to)?.isRelay !== false) return;
+    const { event } = decodeEventPut(decodeFrame(profile.magic, frame.bytes).payload);
+    const entry = this.ledger.births.get(eventId(event.header));
+    if (entry?.device === frame.to && waits(entry)) this.returned += 1;
   }
 
   accepted(device: string, relay: string, id: EventId): boolean {

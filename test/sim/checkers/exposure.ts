@@ -38,6 +38,10 @@ export class ExposureChecker implements Checker {
   readonly #dials = new Map<string, number>();
   readonly #diallers = new WeakMap<object, Life>();
   readonly #newest = new Map<string, object>();
+  /** Own events as they were when they became durable. */
+  readonly #made = new Map<EventId, Bytes>();
+  /** Own events that were sent after the graph had forgotten them. */
+  pruned = 0;
 
   constructor(
     private readonly watch: Watch,
@@ -54,6 +58,11 @@ export class ExposureChecker implements Checker {
   }
 
   committed(commit: Commit): void {
+    for (const change of commit.changes) {
+      if ('put' in change && change.put === 'events' && change.row.own) {
+        this.#made.set(change.row.id, change.row.event);
+      }
+    }
     if (commit.changes.some((one) => ('put' in one ? one.put : one.remove) === 'relays')) {
       this.#relaysAt.set(commit.site, this.watch.world.now);
     }
@@ -89,10 +98,21 @@ export class ExposureChecker implements Checker {
   }
 
   #durable(site: string, id: EventId, bytes: Bytes): void {
-    const row = this.watch.event(site, id);
-    if (row === undefined || !sameBytes(row.event, bytes)) {
+    const kept = this.watch.event(site, id)?.event ?? this.#forgotten(site, id);
+    if (kept === undefined || !sameBytes(kept, bytes)) {
       this.watch.world.breach('exposed-early', `${site} sends ${id} before it is durable`);
     }
+  }
+
+  /** The bytes of an own event that the graph has forgotten: the outbox keeps those of its head (OB-06). */
+  #forgotten(site: string, id: EventId): Bytes | undefined {
+    const entry = this.ledger.births.get(id);
+    if (entry?.device !== site) return undefined;
+    const kept = entry.row.operation?.generations.find((one) => one.id === id)?.event;
+    const made = this.#made.get(id);
+    if (kept === undefined || made === undefined || !sameBytes(kept, made)) return undefined;
+    this.pruned += 1;
+    return made;
   }
 
   #onlyHead(frame: Passing, id: EventId): void {

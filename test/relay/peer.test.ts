@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/core/limits';
+import { receive } from '../../src/core/link/receive';
+import { openSession, type SessionConfig } from '../../src/core/link/session';
+import { holdfast } from '../../src/core/wire/profile';
+import { featuresOf } from '../../src/core/wire/version';
+import { Peer } from '../../src/relay/peer';
+import type { PeerSocket } from '../../src/relay/socket';
+import { systemTiming } from '../../src/relay/timing';
+import { slot } from '../fixtures/graph-world';
+import { memoryGraph } from '../fixtures/peer';
+
+const now = (): number => slot + 20_000;
+const config = (nodeId: string): SessionConfig => ({
+  profile: holdfast,
+  nodeId,
+  address: 'wss://relay.example',
+  features: featuresOf(),
+  nonce: 1,
+});
+
+/** A socket without a network: what is sent to it is kept, and what it hears is told to it. */
+class HandSocket implements PeerSocket {
+  readonly OPEN = 1;
+  readonly CLOSED = 3;
+  readyState = 1;
+  bufferedAmount = 0;
+  isPaused = false;
+  readonly sent: Uint8Array[] = [];
+  readonly #listeners = new Map<string, ((...args: readonly never[]) => void)[]>();
+
+  on(event: string, listener: (...args: readonly never[]) => void): void {
+    this.#listeners.set(event, [...(this.#listeners.get(event) ?? []), listener]);
+  }
+
+  once(event: string, listener: () => void): void {
+    this.on(event, listener);
+  }
+
+  tell(event: string, ...args: readonly unknown[]): void {
+    for (const listener of this.#listeners.get(event) ?? []) listener(...(args as readonly never[]));
+  }
+
+  send(bytes: Uint8Array): void {
+    this.sent.push(bytes);
+  }
+
+  close(): void {
+    this.readyState = 2;
+  }
+
+  terminate(): void {
+    this.readyState = this.CLOSED;
+  }
+
+  pause(): void {
+    this.isPaused = true;
+  }
+
+  resume(): void {
+    this.isPaused = false;
+  }
+}
+
+/** A peer of a relay that has shaken hands. */
+function shakenHands(): { readonly peer: Peer; readonly socket: HandSocket } {
+  const socket = new HandSocket();
+  const peer = new Peer(
+    {
+      session: config('01'.repeat(16)),
+      graph: memoryGraph(now),
+      outboundBytesMax: limits.outboundBufferBytesMax,
+      eventsPerMinuteMax: limits.floodEventsMax,
+      bytesPerMinuteMax: limits.connectionBytesPerMinuteMax,
+      timing: systemTiming,
+      pauses: systemTiming,
+      now,
+      ready: () => undefined,
+      gone: () => undefined,
+      relay: () => undefined,
+      dropped: () => undefined,
+      repair: () => Promise.resolve(),
+    },
+    socket,
+  );
+  let step = openSession(config('02'.repeat(16)), now());
+  let out = step.out;
+  for (let turns = 0; turns < 4; turns++) {
+    for (const frame of out) socket.tell('message', Buffer.from(frame), true);
+    out = socket.sent.splice(0).flatMap((frame) => {
+      step = receive(step.session, frame, now());
+      return step.out;
+    });
+  }
+  return { peer, socket };
+}
+
+describe('a peer that has left', () => {
+  test('answers what it is asked afterwards with nothing, at once: whoever asks must not wait for ever', async () => {
+    const { peer, socket } = shakenHands();
+    expect(peer.isReady).toBe(true);
+    const asked = peer.ask({ ask: 'tips', slot });
+    socket.readyState = socket.CLOSED;
+    socket.tell('close');
+    expect(await asked).toBeUndefined();
+    expect(await Promise.race([peer.ask({ ask: 'tips', slot }), Promise.resolve('waits')])).toBeUndefined();
+  });
+});
