@@ -50,7 +50,7 @@ const eventGraph: Readonly<Record<string, Place>> = {
     ['test/core/wire/profile.test.ts', 'slots follow each other without gap'],
   ),
   invalid_config_does_not_open_dag_trees: named(
-    'test/relay/upstream-net.test.ts',
+    'test/relay/invalid-config.test.ts',
     'invalid_config_does_not_open_dag_trees',
   ),
   rotation_helpers_are_total: here('rotation_helpers_are_total'),
@@ -121,7 +121,7 @@ const eventGraph: Readonly<Record<string, Place>> = {
   propagation_with_real_blob: by(
     [`${graph}/upstream-sync.test.ts`, '(propagation_with_real_blob)'],
     ['test/relay/rate-limit.test.ts', 'hands on only what it took, with its proof'],
-    ['test/relay/process.test.ts', 'two peers meet through it, and the source does not hear itself'],
+    ['test/relay/mesh-events.test.ts', 'in a ring end by what is known: every member hears everything once'],
   ),
   event_put_ingests_body_after_header_only_sync: here('event_put_ingests_body_after_header_only_sync'),
   empty_blob_rejected: by([`${graph}/order.test.ts`, 'empty_blob_rejected']),
@@ -158,17 +158,17 @@ const net: Readonly<Record<string, Place>> = {
   'over-long command': named(`${graph}/upstream-net.test.ts`, 'over-long command'),
   'over-long payload': named(`${graph}/upstream-net.test.ts`, 'over-long payload'),
   'inbound slots survive rapid disconnects': named(
-    'test/relay/upstream-net.test.ts',
+    'test/relay/police.test.ts',
     'inbound slots survive rapid disconnects',
   ),
   'shutdown drains channels across restarts': named(
-    'test/relay/upstream-net.test.ts',
+    'test/relay/police.test.ts',
     'shutdown drains channels across restarts',
   ),
-  'broadcasts bounded and drained': by([
-    'test/relay/hostile.test.ts',
-    'with reading is closed as too slow, and nobody else waits',
-  ]),
+  'broadcasts bounded and drained': by(
+    ['test/relay/hostile.test.ts', 'with reading is closed as too slow, and nobody else waits'],
+    ['test/relay/mesh-events.test.ts', 'that overflows drops, counts, and repairs as soon as it has room'],
+  ),
   'hosts: local-host table': hostList,
   'hosts: container ops': hostList,
   'hosts: state transitions': hostList,
@@ -182,13 +182,14 @@ const net: Readonly<Record<string, Place>> = {
     ['test/core/link/session.test.ts', 'a flood of pings ends the session'],
   ),
   'protocol_address: getaddr size and mixing preference': hostList,
-  'connector: route text, blacklist, fallback': {
-    not: 'there is one way to reach a relay, its URL; what it is of is the person’s or the operator’s choice',
-  },
-  // Also `stop` of upstream's connector: a dial that is given up.
+  // There is one way to reach a relay, its URL: no routes, no proxies to fall back to.
+  'connector: route text, blacklist, fallback': by(
+    ['test/relay/mesh-links.test.ts', 'that dials itself gives that address up, and the others not'],
+    ['test/relay/mesh-links.test.ts', 'never dials an address that a peer tells it'],
+  ),
   'connector: stop': by([
-    'test/scenario/sync-cases.test.ts',
-    '(BL-55) a link that carries nothing for minutes is replaced',
+    'test/relay/mesh-links.test.ts',
+    'is dialled again for ever, ever more seldom, and at once no more when the relay stops',
   ]),
 };
 
