@@ -166,7 +166,10 @@ const net: Readonly<Record<string, Place>> = {
     'shutdown drains channels across restarts',
   ),
   'broadcasts bounded and drained': by(
-    ['test/relay/hostile.test.ts', 'with reading is closed as too slow, and nobody else waits'],
+    [
+      'test/relay/hostile-memory.test.ts',
+      'while 200 MB are published: memory is bounded, others get all, it is ended by name, and comes back by sync',
+    ],
     ['test/relay/mesh-events.test.ts', 'that overflows drops, counts, and repairs as soon as it has room'],
   ),
   'hosts: local-host table': hostList,
