@@ -35,6 +35,8 @@ export interface PeerHost extends PutHost {
   readonly timing: Timing;
   readonly pauses: Timing;
   ready(peer: Peer): void;
+  /** It turned out to be a relay that this one was told to know. */
+  admitted(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
   relay(from: Peer, body: EventBody): void;
@@ -125,7 +127,9 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   admit(): void {
+    if (this.isAdmitted) return;
     this.isAdmitted = true;
+    this.host.admitted(this);
   }
 
   unpace(): void {
