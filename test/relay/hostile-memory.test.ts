@@ -34,20 +34,17 @@ const unused = Array<string>(4).fill(nullId);
 
 describe('a peer that stops reading (HX-09)', () => {
   test('while 200 MB are published: memory is bounded, others get all, it is ended by name, and comes back by sync', async () => {
+    // It hears why it is ended, however long this takes: no timer cuts its socket before.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
-    let time = now();
-    const clock = (): number => time;
     const sections =
       '[peers]\nbootstrap = true\n[limits]\nevents_per_minute = 5000\nbytes_per_minute = 900000000';
-    const relay = await runRelay({ now: clock, sections });
+    const relay = await runRelay({ now, sections });
     const [victim, other, publisher] = [
-      await RawPeer.connect(relay.url, clock),
-      await RawPeer.connect(relay.url, clock),
-      await RawPeer.connect(relay.url, clock),
+      await RawPeer.connect(relay.url, now),
+      await RawPeer.connect(relay.url, now),
+      await RawPeer.connect(relay.url, now),
     ];
-    other.serves = true;
-    publisher.serves = true;
     let heard = 0;
     // What it does with them is not looked at here, and decoding 200 MB takes seconds.
     other.onLarge = () => {
@@ -69,22 +66,8 @@ describe('a peer that stops reading (HX-09)', () => {
     }
     await other.until(() => heard === count);
     expect(highest).toBeLessThan(limits.outboundBufferBytesMax + 40 * megabyte);
-    const pass = (ms: number): void => {
-      for (const end = time + ms; time < end; vi.advanceTimersByTime(1_000)) time += 1_000;
-    };
-    pass(limits.heartbeatMs);
-    for (const peer of [other, publisher]) {
-      // Its pong has come when what it says after it is answered.
-      await peer.until(() => peer.pinged > 2);
-      expect(await peer.put(link(1, genesisOf(holdfast, slot).id))).toEqual({ type: 'has', inserted: false });
-    }
-    pass(limits.pongMs);
     victim.socket.resume();
-    // The ping and a question of the relay's own are late at the same time.
-    expect(await victim.closed).toMatchObject({
-      code: 4005,
-      reason: expect.stringMatching(/^no (pong|answer)$/),
-    });
+    expect(await victim.closed).toEqual({ code: 4005, reason: 'too slow' });
     expect([other.isClosed, publisher.isClosed]).toEqual([false, false]);
     const back = await relay.peer();
     const headers = await back.ask({ ask: 'headers', slot, tips: [] });
