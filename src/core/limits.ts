@@ -50,6 +50,8 @@ export const limits = {
   statusesWaitingMax: 512,
   unknownCommandsPerMinuteMax: 32,
   unknownCommandsWindowMs: minute,
+  /** Answers that nobody asked for, in the same window. */
+  unaskedAnswersMax: 32,
   /** Version, verack, ping and pong frames of one session in a window (event-graph.md 7.2). */
   controlFramesMax: 28,
   controlWindowMs: 10 * second,
