@@ -262,6 +262,8 @@ export class Engine {
       this.#answered.delete(peer);
       void this.#working?.delivery.linkDied(peer.url);
     },
+    isReached: (node: string) =>
+      [...this.#peers.values()].some((peer) => peer.ready && peer.session?.version?.nodeId === node),
     onChange: () => {
       this.#working?.delivery.look();
       this.#tell();

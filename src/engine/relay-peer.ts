@@ -43,6 +43,8 @@ export interface PeerOwner {
   onStatus(peer: RelayPeer, id: EventId, result: PutResult): void;
   /** A link that was ready is dead. */
   onLinkDied(peer: RelayPeer): void;
+  /** Whether a link to this node stands. */
+  isReached(node: string): boolean;
   /** Something the screen shows has changed. */
   onChange(): void;
 }
@@ -72,6 +74,8 @@ export class RelayPeer {
   #failures = 0;
   /** Sessions in a row that ended for what one side did and would do again: begun again ever more rarely. */
   #faults = 0;
+  /** The node that ended our link for another one of ours to it: this is one more address of the same relay. */
+  #double: string | undefined;
   #stopped = false;
   readonly #asked = new Map<string, (answer: Answer) => void>();
   #tags = 0;
@@ -100,7 +104,8 @@ export class RelayPeer {
    * failed several times in a row, must not hold up the lane of those who have another relay.
    */
   get isHopeful(): boolean {
-    return this.ready || (this.#failures < failuresHopeless && !noRelay.has(this.state));
+    const hopeful = this.#double === undefined && this.#failures < failuresHopeless;
+    return this.ready || (hopeful && !noRelay.has(this.state));
   }
 
   /** What the peer announced and speaks; `undefined` until ready. */
@@ -112,6 +117,9 @@ export class RelayPeer {
   connect(): void {
     if (this.#stopped) return;
     this.ports.clock.clear(this.#timer);
+    if (this.#double !== undefined && this.owner.isReached(this.#double))
+      return this.#wait(limits.reconnectMaxMs);
+    this.#double = undefined;
     this.#link = this.nextLink();
     this.#session = undefined;
     this.nextTryAt = undefined;
@@ -293,6 +301,7 @@ export class RelayPeer {
     else if (event.code === closeCodes.flood || event.code === closeCodes.badFrame) this.state = 'refused';
     else this.state = 'not-now';
     this.#count(this.state === 'refused');
+    if (event.code === closeCodes.replaced) this.#double = this.#session?.version?.nodeId || undefined;
     this.#lost(event.code === closeCodes.goingAway ? goingAwayMs : 0);
   }
 
@@ -315,10 +324,14 @@ export class RelayPeer {
     // Whoever is sent away at once must not come back at once.
     const spread = Math.round(atLeastMs * (1 + byte / 256));
     const pause = Math.max(spread, reconnectMs(this.#failures + this.#faults, byte / 256));
-    this.nextTryAt = this.ports.clock.now() + pause;
-    this.ports.clock.set(this.#timer, this.nextTryAt, () => this.connect());
+    this.#wait(pause);
     if (was) this.owner.onLinkDied(this);
     this.owner.onChange();
+  }
+
+  #wait(ms: number): void {
+    this.nextTryAt = this.ports.clock.now() + ms;
+    this.ports.clock.set(this.#timer, this.nextTryAt, () => this.connect());
   }
 
   #endSession(): void {

@@ -8,8 +8,6 @@ import { type SlotEnd, syncSlot } from './sync';
 /** A peer that can be asked for what it has. */
 export interface SyncPeer extends Asked {
   readonly isReady: boolean;
-  /** A relay that we dialled: what was said beyond it while the link was down never comes again by itself. */
-  readonly isDialled: boolean;
 }
 
 /** What the relay's side of syncs works with. */
@@ -68,8 +66,13 @@ export class GraphSync<P extends SyncPeer> {
   onReady(peer: P): void {
     const ready = [...this.host.peers()].filter((one) => one.isReady);
     // A peer that has just come asks for much itself, so a relay that is synced lets it begin.
-    if (!this.host.graph.synced || peer.isDialled) this.#ask(peer);
+    if (!this.host.graph.synced) this.#ask(peer);
     else this.#roundIsDue ||= ready.length === 1;
+  }
+
+  /** A link to a relay of the mesh stands: what was said beyond it while there was none never comes again by itself. */
+  onMeshLink(peer: P): void {
+    this.#ask(peer);
   }
 
   /** Those that were asked longest ago. */

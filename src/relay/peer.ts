@@ -35,6 +35,8 @@ export interface PeerHost extends PutHost {
   readonly timing: Timing;
   readonly pauses: Timing;
   ready(peer: Peer): void;
+  /** It turned out to be a relay that this one was told to know. */
+  admitted(peer: Peer): void;
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
   relay(from: Peer, body: EventBody): void;
@@ -49,6 +51,11 @@ const answersWaitingMax = 32;
 
 /** Bytes that may wait in a peer's socket when an answer is made for it: who does not read what it asked for waits. */
 const unreadBytesMax = limits.messageBytesMax;
+
+/** With an answer on top it must still fit what may wait at most. */
+function unreadMaxOf(outboundBytesMax: number): number {
+  return Math.max(0, Math.min(unreadBytesMax, outboundBytesMax - limits.messageBytesMax));
+}
 
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
 export class Peer implements PutSource, MeshPeer {
@@ -120,7 +127,9 @@ export class Peer implements PutSource, MeshPeer {
   }
 
   admit(): void {
+    if (this.isAdmitted) return;
     this.isAdmitted = true;
+    this.host.admitted(this);
   }
 
   unpace(): void {
@@ -251,7 +260,8 @@ export class Peer implements PutSource, MeshPeer {
 
   /** Resolves when the peer has read most of what it was sent, or is gone. */
   async #reads(): Promise<void> {
-    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+    const most = unreadMaxOf(this.host.outboundBytesMax);
+    while (this.isReady && this.socket.bufferedAmount > most) {
       await new Promise<void>((written) => {
         this.#written = written;
       });

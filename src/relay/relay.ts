@@ -137,6 +137,7 @@ export class Relay {
       timing: ground.timing,
       pauses: ground.pauses,
       ready: (peer) => this.#onReady(peer),
+      admitted: (peer) => this.#onAdmitted(peer),
       gone: (peer, why) => this.#onGone(peer, why),
       relay: (from, body) => this.#relay(from, body),
       dropped: () => {
@@ -169,8 +170,12 @@ export class Relay {
     this.log('info', 'peer ready', { peers: this.#peers.size });
     this.#dialler.onReady(peer);
     this.#sync.onReady(peer);
-    // What we took in while this link was down, the other side has to ask for.
-    if (peer.isDialled) peer.markBehind();
+  }
+
+  /** What either side took in while there was no link, the other one has to ask for. */
+  #onAdmitted(peer: Peer): void {
+    this.#sync.onMeshLink(peer);
+    peer.markBehind();
   }
 
   #onGone(peer: Peer, why: LogWord): void {

@@ -168,6 +168,45 @@ describe('a link between relays that was down', () => {
     for (const name of 'bd') await other.next('put', (put) => put.id === found(made, name).id);
   });
 
+  test('between two that know each other brings both what a slot held that is closed since', async () => {
+    let clock = now();
+    const time = new HandTiming();
+    const moving = (): number => clock;
+    const ports = [await freePort(), await freePort()] as const;
+    const taps = [await Tap.open(urlOf(ports[0])), await Tap.open(urlOf(ports[1]))] as const;
+    for (const tap of taps) onTestFinished(() => tap.close());
+    const slots = '[profile]\nretained_slots = 2\nsync_slots = 2';
+    const start = (at: 0 | 1): Promise<TestRelay> => {
+      const sections = `${peersTo(taps[1 - at]?.url ?? '')}\n${slots}`;
+      return runRelay({ now: moving, timing: time, port: ports[at], sections });
+    };
+    const relays = [await start(0), await start(1)] as const;
+    const linked = (): Promise<unknown> =>
+      vi.waitFor(async () => {
+        time.pass(limits.connectMs - 1);
+        for (const relay of relays) expect(await healthOf(relay)).toMatchObject({ ready: 1, reached: 1 });
+      }, 10_000);
+    await linked();
+    for (const tap of taps) await tap.cut();
+    for (const relay of relays) await reaches(relay, 0);
+    const said = ['left', 'right'].map((text) => one(slot + 1_000, [genesis], 1, text));
+    for (const [at, relay] of relays.entries()) {
+      const peer = await relay.peer({ now: moving });
+      expect(await peer.put(said[at] as Made)).toEqual(has);
+      peer.close();
+    }
+    clock = slot + holdfast.rotationMs + 2 * limits.eventTimeDriftMs;
+    for (const tap of taps) await tap.restore();
+    for (const relay of relays) {
+      await vi.waitFor(async () => {
+        time.pass(limits.connectMs - 1);
+        expect(await healthOf(relay)).toMatchObject({ reached: 1 });
+      }, 10_000);
+    }
+    const ids = said.map((event) => event.id);
+    for (const relay of relays) await comesTo(await relay.peer({ now: moving }), ids);
+  });
+
   test('repairs those behind it too, when more came than is handed on one by one', async () => {
     const [first, second] = [await runRelay({ now }), await runRelay({ now })];
     const time = new HandTiming();

@@ -79,6 +79,7 @@ function shakenHands(): { readonly peer: Peer; readonly socket: HandSocket } {
       gone: () => undefined,
       relay: () => undefined,
       dropped: () => undefined,
+      admitted: () => undefined,
       repair: () => Promise.resolve(),
     },
     socket,

@@ -342,6 +342,7 @@ describe('a relay that goes away for a moment', () => {
         onMessage: () => undefined,
         onStatus: () => undefined,
         onLinkDied: () => undefined,
+        isReached: () => false,
         onChange: () => undefined,
       };
       let links = 0;
