@@ -166,7 +166,7 @@ const net: Readonly<Record<string, Place>> = {
     'shutdown drains channels across restarts',
   ),
   'broadcasts bounded and drained': by(
-    ['test/relay/hostile.test.ts', 'with reading is closed as too slow, and nobody else waits'],
+    ['test/relay/hostile-memory.test.ts', 'a peer that stops reading (HX-09)'],
     ['test/relay/mesh-events.test.ts', 'that overflows drops, counts, and repairs as soon as it has room'],
   ),
   'hosts: local-host table': hostList,
