@@ -50,6 +50,8 @@ export const limits = {
   statusesWaitingMax: 512,
   unknownCommandsPerMinuteMax: 32,
   unknownCommandsWindowMs: minute,
+  /** Answers that nobody asked for, in the same window. */
+  unaskedAnswersMax: 32,
   /** Version, verack, ping and pong frames of one session in a window (event-graph.md 7.2). */
   controlFramesMax: 28,
   controlWindowMs: 10 * second,
@@ -133,6 +135,8 @@ export const limits = {
   parentFetchBytesMax: 67_108_864,
   /** A body that one peer is asked for is not asked of another this long. */
   bodyClaimMs: 3 * second,
+  /** How long a relay syncs with one peer while others wait. */
+  syncTurnMs: minute,
   /** What peers have is asked for again this often, though every newest tip is known. */
   resyncMs: 15 * minute,
   /** Events looked at in one transaction when headers are listed. */

@@ -99,7 +99,7 @@ export class Gossip {
     if (early !== undefined || line.length >= waitingMax) {
       if (event.type !== 'put') return;
       this.#say(peer, event.id, { type: 'nack', reason: 'busy' });
-      return this.owner.behind(peer);
+      return this.#onFlood(peer);
     }
     line.push(() => this.#handle(peer, event));
   }
@@ -241,7 +241,7 @@ export class Gossip {
    */
   #onFlood(peer: RelayPeer): void {
     this.#count(peer);
-    if (this.#policingOf(peer).events.length >= floodsMax * limits.floodEventsMax) this.owner.drop(peer);
+    if (this.#counted(peer).length >= floodsMax * limits.floodEventsMax) this.owner.drop(peer);
     else this.owner.behind(peer);
   }
 
@@ -256,14 +256,19 @@ export class Gossip {
   }
 
   #count(peer: RelayPeer): void {
-    this.#policingOf(peer).events.push(this.ports.clock.now());
+    this.#counted(peer).push(this.ports.clock.now());
   }
 
-  #isFlooded(peer: RelayPeer): boolean {
+  /** What was counted in the window that ends now. */
+  #counted(peer: RelayPeer): number[] {
     const { events } = this.#policingOf(peer);
     const since = this.ports.clock.now() - limits.floodWindowMs;
     while ((events[0] ?? since) < since) events.shift();
-    return events.length >= limits.floodEventsMax;
+    return events;
+  }
+
+  #isFlooded(peer: RelayPeer): boolean {
+    return this.#counted(peer).length >= limits.floodEventsMax;
   }
 
   #strike(peer: RelayPeer): void {

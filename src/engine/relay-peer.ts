@@ -291,7 +291,8 @@ export class RelayPeer {
     else if (event.reason === 'bad frame' || event.reason === 'too big') this.state = 'garbage';
     else this.state = 'not-now';
     this.#count(event.reason !== 'handshake late' && event.reason !== 'no pong');
-    this.#lost(0);
+    // Whoever floods is set aside.
+    this.#lost(event.code === closeCodes.flood ? limits.reconnectMaxMs : 0);
   }
 
   #onClosed(event: LinkEvent & { readonly type: 'closed' }): void {

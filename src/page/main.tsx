@@ -36,6 +36,8 @@ function main(): void {
   });
   const app = renderApp(root, model.snapshot, commands);
   listenLooks(() => model.hear());
+  // What was signalled to a tab in the background may never have come.
+  document.addEventListener('visibilitychange', () => model.hear());
   model.look();
   registerWorker({
     workerBuild: () => client.store.hello(),

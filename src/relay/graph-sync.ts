@@ -14,6 +14,7 @@ export interface SyncPeer extends Asked {
 export interface GraphSyncHost<P extends SyncPeer> {
   readonly graph: RelayGraph;
   readonly log: Log;
+  now(): number;
   /** Calls `act` again and again; what it returns ends that. */
   every(ms: number, act: () => void): () => void;
   /** Everyone who is connected. */
@@ -35,7 +36,8 @@ const handedOnMax = 64;
 /**
  * Keeps the relay's graph at what its peers have: a first sync, after which events are taken, and from then on soon after
  * the first peer has come and every 15 minutes, since what was said elsewhere while a link was down never comes again by
- * itself. One peer is asked at a time; one that fails, or has not all it names, ends neither the rest nor the whole.
+ * itself. One peer is asked at a time; one that fails, or has not all it names, ends neither the rest nor the whole, and
+ * one that takes long gives way when others wait: it may give one event after another for ever.
  */
 export class GraphSync<P extends SyncPeer> {
   readonly #waiting = new Set<P>();
@@ -110,10 +112,15 @@ export class GraphSync<P extends SyncPeer> {
       left -= 1;
       if (left >= 0) this.host.relay(peer, event);
     };
+    const began = this.host.now();
+    const isEnough = (): boolean =>
+      this.#waiting.size > 0 && Math.abs(this.host.now() - began) >= limits.syncTurnMs;
     try {
       let end: SlotEnd = 'complete';
       for (const slot of graph.slotsToSync()) {
-        end = await syncSlot(peer, graph, slot, taken);
+        end = await syncSlot(peer, graph, slot, { taken, isEnough });
+        // What it brought is kept, and it goes on after the others.
+        if (end === 'incomplete' && isEnough()) return void this.#waiting.add(peer);
         if (end !== 'complete') log('info', 'slot not complete', { why: end === 'gone' ? 'left' : end });
         if (end === 'gone' || end === 'broken') return;
       }

@@ -52,6 +52,11 @@ const answersWaitingMax = 32;
 /** Bytes that may wait in a peer's socket when an answer is made for it: who does not read what it asked for waits. */
 const unreadBytesMax = limits.messageBytesMax;
 
+/** With an answer on top it must still fit what may wait at most. */
+function unreadMaxOf(outboundBytesMax: number): number {
+  return Math.max(0, Math.min(unreadBytesMax, outboundBytesMax - limits.messageBytesMax));
+}
+
 /** One connection: its session, what it puts, what it asks, and what we ask it. */
 export class Peer implements PutSource, MeshPeer {
   name = '';
@@ -255,7 +260,8 @@ export class Peer implements PutSource, MeshPeer {
 
   /** Resolves when the peer has read most of what it was sent, or is gone. */
   async #reads(): Promise<void> {
-    while (this.isReady && this.socket.bufferedAmount > unreadBytesMax) {
+    const most = unreadMaxOf(this.host.outboundBytesMax);
+    while (this.isReady && this.socket.bufferedAmount > most) {
       await new Promise<void>((written) => {
         this.#written = written;
       });

@@ -67,6 +67,7 @@ export class Relay {
     this.#sync = new GraphSync({
       graph: this.#graph,
       log,
+      now,
       every: ground.every,
       peers: () => this.#peers,
       relay: (from, event) => this.#relay(from, event),

@@ -17,15 +17,15 @@ import type { RelayGraph } from './relay-graph';
 /** How the sync of a slot ended; `gone` when the peer left before the end. */
 export type SlotEnd = SyncResult['end'] | 'gone';
 
-/** Brings what a peer has of one slot; `taken` hears of every event that is new. */
+/** Brings what a peer has of one slot. */
 export async function syncSlot(
   peer: Asked,
   graph: RelayGraph,
   slot: Slot,
-  taken: Taking['taken'] = () => undefined,
+  taking: Omit<Taking, 'except'> = { taken: () => undefined },
 ): Promise<SlotEnd> {
   const begun = beginSync(graph.profile, slot, boundsOf(peer));
-  return (await drive(peer, graph, begun, { taken }))?.end ?? 'gone';
+  return (await drive(peer, graph, begun, taking))?.end ?? 'gone';
 }
 
 /** Parents of an event that are not here. */
@@ -51,6 +51,7 @@ export function fetchMissing(
 
 interface Taking {
   readonly except?: EventId;
+  /** Hears of every event that is new. */
   readonly taken: (event: FetchedEvent) => void;
   /** No more is to be taken in now. */
   readonly isEnough?: () => boolean;

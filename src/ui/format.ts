@@ -1,5 +1,7 @@
 /** Times, days and sizes in one language and time zone. Made once; every method is pure. */
 export interface Format {
+  /** For programs. */
+  iso(at: number): string;
   /** To the minute, for rows. */
   time(at: number): string;
   /** To the second, for the inspector. */
@@ -19,6 +21,14 @@ export interface Format {
 const dayMs = 86_400_000;
 const units = ['B', 'kB', 'MB', 'GB'] as const;
 
+/** Furthest moment a date can be, ms either way. */
+const furthestMs = 8.64e15;
+
+/** A moment that can be formatted: what is none, or is beyond any, becomes the nearest. */
+function moment(at: number): number {
+  return Number.isNaN(at) ? 0 : Math.max(-furthestMs, Math.min(at, furthestMs));
+}
+
 /** Formats for `language`; `timeZone` is the device's own unless a test names one. */
 export function makeFormat(language: string, timeZone?: string): Format {
   const zone = timeZone === undefined ? {} : { timeZone };
@@ -37,14 +47,17 @@ export function makeFormat(language: string, timeZone?: string): Format {
   const weekday = of({ weekday: 'short' });
   const date = of({ day: 'numeric', month: 'short' });
   const number = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+  const by = (one: Intl.DateTimeFormat) => (at: number) => one.format(moment(at));
   return {
-    time: (at) => time.format(at),
-    exact: (at) => exact.format(at),
-    full: (at) => full.format(at),
-    dayKey: (at) => key.format(at),
-    day: (at) => day.format(at),
-    short: (at, now) => {
-      if (key.format(at) === key.format(now)) return time.format(at);
+    iso: (at) => new Date(moment(at)).toISOString(),
+    time: by(time),
+    exact: by(exact),
+    full: by(full),
+    dayKey: by(key),
+    day: by(day),
+    short: (wish, now) => {
+      const at = moment(wish);
+      if (key.format(at) === key.format(moment(now))) return time.format(at);
       return now - at < 6 * dayMs && at <= now ? weekday.format(at) : date.format(at);
     },
     bytes: (count) => {

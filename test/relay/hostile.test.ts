@@ -1,15 +1,12 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
 import type { Bytes } from '../../src/core/ids';
-import { frameOf, questionFrame } from '../../src/core/link/messages';
-import { receive } from '../../src/core/link/receive';
-import { openSession } from '../../src/core/link/session';
+import { frameOf } from '../../src/core/link/messages';
 import { utf8Bytes } from '../../src/core/wire/codec';
 import { darkirc, genesisOf, holdfast } from '../../src/core/wire/profile';
-import { featuresOf } from '../../src/core/wire/version';
-import { type Made, make, one, slot } from '../fixtures/graph-world';
+import { make, one, slot } from '../fixtures/graph-world';
 import { type PeerOptions, TestPeer } from '../fixtures/peer';
 import { runRelay, type TestRelay } from '../fixtures/running-relay';
 
@@ -140,49 +137,7 @@ describe('who is late', () => {
     if (typeof socket === 'number') throw new Error('not open');
     expect(await closed(socket)).toEqual({ code: 4002, reason: 'handshake late' });
   });
-
-  test('with reading is closed as too slow, and nobody else waits', async () => {
-    const sections =
-      '[peers]\nbootstrap = true\n[limits]\noutbound_buffer_bytes = 1100000\nbytes_per_minute = 90000000';
-    const relay = await runRelay({ now, sections });
-    const slow = await readySocket(relay.url);
-    const end = closed(slow);
-    const peer = await relay.peer();
-    const ids: string[] = [];
-    for (let layer = 1; layer <= 4; layer++) {
-      const parent = ids.at(-1) ?? genesisOf(holdfast, slot).id;
-      const event = one(slot + layer, [parent], layer, 'x'.repeat(250_000));
-      expect((await peer.put(event)).type).toBe('has');
-      ids.push(event.id);
-    }
-    slow.pause();
-    // Answers are sent whether or not somebody reads; events of others would wait, and be had later.
-    const question = questionFrame(holdfast, { ask: 'events', tag: '', ids });
-    for (let count = 0; count < 30; count++) slow.send(question);
-    await vi.waitFor(() => expect(relay.log.join('')).toContain('"why":"too slow"'), 20_000);
-    expect((await peer.put(make('a').get('a') as Made)).type).toBe('has');
-    slow.resume();
-    // What was sent before still arrives; the reason comes unless the socket was cut for not answering it.
-    expect([4005, 1006]).toContain((await end).code);
-  });
 });
-
-/** A socket whose session is ready; the relay speaks first, so it is heard from the first moment on. */
-function readySocket(url: string): Promise<WebSocket> {
-  const config = { profile: holdfast, nodeId: 'cd', address: 'ws://a/', features: featuresOf(), nonce: 1 };
-  const socket = new WebSocket(url, 'holdfast.1');
-  let step = openSession(config, now());
-  socket.on('open', () => {
-    for (const frame of step.out) socket.send(frame);
-  });
-  return new Promise((ready) => {
-    socket.on('message', (data: Buffer) => {
-      step = receive(step.session, new Uint8Array(data), now());
-      for (const frame of step.out) socket.send(frame);
-      if (step.events.some((event) => event.type === 'ready')) ready(socket);
-    });
-  });
-}
 
 describe('health', () => {
   function ask(

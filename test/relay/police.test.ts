@@ -212,6 +212,22 @@ describe('limits of a source', () => {
   });
 });
 
+describe('who is sent away', () => {
+  test('is not listened to any more, though he goes on until he hears of it', async () => {
+    const relay = await runRelay({ now });
+    const nodeId = 'ab'.repeat(16);
+    const older = await RawPeer.connect(relay.url, now, { nodeId });
+    older.socket.pause();
+    await RawPeer.connect(relay.url, now, { nodeId });
+    const late = fresh('late');
+    older.say(late);
+    older.socket.resume();
+    expect((await older.closed).code).toBe(4001);
+    const other = await relay.peer();
+    expect(await other.ask({ ask: 'events', ids: [late.id] })).toMatchObject({ events: [] });
+  });
+});
+
 describe('places for connections', () => {
   test('(inbound slots survive rapid disconnects) are free again, at whatever moment somebody went', async () => {
     const relay = await runRelay({ now, sections: `${bootstrap}[limits]\nper_source = 3` });

@@ -24,6 +24,12 @@ export interface Sut {
   readonly hidesFailures: boolean;
 }
 
+/** One bug put in by hand. */
+export interface Bug {
+  readonly title: string;
+  readonly sut: Partial<Sut>;
+}
+
 /** One small scenario; it throws an `AssertionError` when the rule it stands for is broken. */
 export type Check = (sut: Sut) => Promise<void>;
 

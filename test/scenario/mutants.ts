@@ -18,7 +18,9 @@ import {
   withoutTable,
   withRow,
 } from '../fixtures/plant';
-import { boundChecks, deliveryChecks, outboxChecks, type Sut } from './checks';
+import { type Bug, boundChecks, deliveryChecks, outboxChecks, type Sut } from './checks';
+import { graphChecks } from './graph-checks';
+import { graphBugs } from './graph-mutants';
 
 /** The house as it is. */
 export const sound: Sut = {
@@ -28,13 +30,7 @@ export const sound: Sut = {
   hidesFailures: false,
 };
 
-/** One bug put in by hand. */
-export interface Bug {
-  readonly title: string;
-  readonly sut: Partial<Sut>;
-}
-
-export const checks = { ...outboxChecks, ...boundChecks, ...deliveryChecks };
+export const checks = { ...outboxChecks, ...boundChecks, ...deliveryChecks, ...graphChecks };
 
 const outOfLane = ({ lane: _lane, ...row }: MessageRow): MessageRow => row;
 const backInLane = (row: MessageRow): MessageRow => ({ ...row, lane: row.seq });
@@ -143,6 +139,7 @@ const unproven = withArgs('materialise', (args) => ({ ...args, profile: holdfast
 
 /** For each id of the contract one bug, which its check must find. */
 export const bugs: Readonly<Record<keyof typeof checks, Bug>> = {
+  ...graphBugs,
   'OB-01': {
     title: 'the lane is a stack',
     sut: { scripts: withRow('enqueue', (row) => ({ ...row, lane: -row.seq })) },

@@ -126,6 +126,21 @@ describe('resuming', () => {
     expect(world.status?.relays[0]?.state).toBe('answering');
   });
 
+  test('(BL-22) from a place nobody knows: one sync brings what there is, and then it is quiet', async () => {
+    const world = await EngineWorld.with(0, ['one']);
+    const relay = world.relay(0);
+    const unknown = { id: 'ab'.repeat(32), layer: 7 };
+    world.home.tables.write([put('slots', { account, slot, tips: [unknown], events: 1, bytes: 300 })]);
+    relay.holds = lines(10);
+    await world.start();
+    await world.clock.pass(10 * minute);
+    expect(await shown(world)).toEqual(logicals(10));
+    expect(world.home.rows('events')).toHaveLength(10);
+    expect(relay.tipsAsked).toHaveLength(limits.clientSlotsRetained);
+    await world.clock.pass(limits.resyncMs);
+    expect(relay.tipsAsked).toHaveLength(2 * limits.clientSlotsRetained);
+  });
+
   test('(BL-23) an event on parents nobody has: one more sync soon, no reconnect, and no end of asking', async () => {
     const world = await EngineWorld.with(0, ['one']);
     const relay = world.relay(0);
@@ -162,6 +177,9 @@ describe('resuming', () => {
     }
     await world.clock.pass(2 * minute);
     expect(world.home.rows('events')).toHaveLength(1_000);
+    // Each copy that was put is answered as taken.
+    expect(relay.told).toHaveLength(5 * 199);
+    expect(relay.told.every((one) => one.type === 'has')).toBe(true);
     expect(await shown(world)).toEqual([command(777)]);
     expect(world.home.rows('conversations').find((row) => row.conversation === open)?.unread).toBe(1);
   });

@@ -16,6 +16,8 @@ export interface Site {
 export interface EndOwner {
   opened(): void;
   frame(bytes: Bytes): void;
+  /** A frame it sent has been taken, or is lost: it waits no more. */
+  drained?(): void;
   /** Absent where nobody asks for it. */
   written?(sequence: number): void;
   closed(code: number): void;
@@ -175,6 +177,8 @@ export class Network {
     this.world.park(to.life, `gets ${kind}`, at - now, () => {
       to.waitingBytes -= bytes.length;
       this.#land(link, to, kind, bytes);
+      const from = link.other(to);
+      if (from?.life.alive) from.owner.drained?.();
     });
   }
 

@@ -109,11 +109,13 @@ function ofNextSlot(profile: NetworkProfile, current: Slot, known: KnownEvent): 
 }
 
 /**
- * Two things look different in a live event: what was built wholly on a slot that has closed came too late, and
- * parents that nobody has asked for yet may lie in a slot that has not begun.
+ * Three things look different in a live event: what was built wholly on a slot that has closed came too late; what was
+ * built on one that has not begun, since our clock went back, came too early; and parents that nobody has asked for yet
+ * may lie in such a one.
  */
 function asLive(outcome: InsertOutcome, inSlot: boolean): InsertOutcome {
   if (outcome.verdict === 'refused' && outcome.breach === 'older-slot') return refuse('too-old');
+  if (outcome.verdict === 'refused' && outcome.breach === 'later-slot') return refuse('busy');
   return outcome.verdict === 'missing' && !inSlot ? refuse('busy') : outcome;
 }
 

@@ -42,6 +42,7 @@ export type Breach =
   | 'foreign-genesis'
   | 'other-slot'
   | 'older-slot'
+  | 'later-slot'
   /** Of a network that limits rates: nothing is proven, the proof is wrong, or this relay does not admit it. */
   | 'no-proof'
   | 'bad-proof'
@@ -117,6 +118,7 @@ export function isPeersFault(breach: Breach): boolean {
 
 const mendable: ReadonlySet<Breach> = new Set([
   'undecodable',
+  'later-slot',
   'content-hash',
   'blob-too-large',
   'no-proof',
@@ -160,6 +162,7 @@ export function slotBreach(
 ): Breach | undefined {
   if (!fitsSlot(profile, slot, known.time)) return 'time';
   if (parents.every((parent) => parent.slot < slot)) return 'older-slot';
+  if (parents.every((parent) => parent.slot > slot)) return 'later-slot';
   if (parents.some((parent) => parent.slot !== slot)) return 'other-slot';
   if (known.layer !== Math.max(...parents.map((parent) => parent.layer)) + 1) return 'layer';
   return undefined;

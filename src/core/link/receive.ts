@@ -261,8 +261,16 @@ function answered(
   answer: SessionEvent | undefined,
   now: number,
 ): SessionStep {
-  if (answer === undefined) return tell(session, { type: 'dropped', what: 'answer' });
+  if (answer === undefined) return takeUnasked(session, now);
   return asked(session, settleQuestion(session.questions, kind, now), [answer]);
+}
+
+/** It costs as much to read as an answer that was asked for, so a stream of them ends the session. */
+function takeUnasked(session: Session, now: number): SessionStep {
+  const unaskedAt = within(session.unaskedAt, now, limits.unknownCommandsWindowMs);
+  const counted = { ...session, unaskedAt };
+  if (unaskedAt.length >= limits.unaskedAnswersMax) return close(counted, closeCodes.flood, 'flood');
+  return tell(counted, { type: 'dropped', what: 'answer' });
 }
 
 /** A layer no number holds is beyond any graph; it decodes as a bad frame. */

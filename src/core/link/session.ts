@@ -136,6 +136,7 @@ export interface Session {
   readonly questions: Questions;
   /** When unknown commands came, newest last. */
   readonly unknownAt: readonly number[];
+  readonly unaskedAt: readonly number[];
   /** When version, verack, ping and pong came, newest last. */
   readonly controlAt: readonly number[];
 }
@@ -167,6 +168,7 @@ export function openSession(config: SessionConfig, now: number): SessionStep {
     pings: 0,
     questions: noQuestions,
     unknownAt: [],
+    unaskedAt: [],
     controlAt: [],
   };
   return {

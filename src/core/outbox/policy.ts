@@ -73,10 +73,9 @@ function isRefusedByAll(operation: Operation, event: string, relays: readonly st
 
 function dueRound(operation: Operation, slot: number, conditions: Conditions): Verdict {
   const current = Math.floor((conditions.now - slot) / conditions.rotationMs) * conditions.rotationMs + slot;
-  const closed = current !== slot;
   const askedSinceClosed = (operation.lastRoundAt ?? 0) >= slot + conditions.rotationMs || current < slot;
   const lastSeconds = current + conditions.rotationMs - conditions.now <= recreateMarginMs;
-  if (!closed || !askedSinceClosed || current <= slot || lastSeconds) {
+  if (!askedSinceClosed || current <= slot || lastSeconds) {
     return { send: 'rebroadcast', relays: conditions.ready };
   }
   if (!conditions.clockTrusted) return { send: 'rebroadcast', relays: conditions.ready, parked: 'clock' };

@@ -10,6 +10,8 @@ export function dial(address: string): WebSocket {
   return new WebSocket(address, subprotocol, {
     handshakeTimeout: limits.connectMs,
     maxPayload: limits.messageBytesMax,
+    maxFragments: limits.messageFragmentsMax,
+    maxBufferedChunks: limits.messageChunksMax,
     perMessageDeflate: false,
     followRedirects: false,
   });

@@ -1,5 +1,6 @@
 import { encodeKey } from '../../core/key-order';
 import { limits } from '../../core/limits';
+import type { TableName } from '../../core/tables';
 import type { Key, KeyPart, Question, Range } from '../../core/transaction';
 
 /**
@@ -9,13 +10,58 @@ import type { Key, KeyPart, Question, Range } from '../../core/transaction';
 export async function ask(transaction: IDBTransaction, question: Question): Promise<readonly unknown[]> {
   const store = transaction.objectStore(question.table);
   if (question.ask === 'has') return has(transaction.db, store, question);
-  if (question.ask === 'get') return one(store.get(validKey(question.key)));
+  if (question.ask === 'get') return one(store.get(validKey(question.key))).catch(unreadable(question.table));
   const source = question.index === undefined ? store : store.index(question.index);
   const range = rangeOf(question.range);
   if (range === undefined) return [];
-  if (question.range.reverse === true) return newestFirst(source, range, question.limit);
+  const direction = question.range.reverse === true ? 'prev' : 'next';
+  return several(source, range, question.limit, direction).catch((error: unknown) => {
+    unreadable(question.table)(error);
+    return oneByOne(store, source.openKeyCursor(range, direction), question.limit);
+  });
+}
+
+function several(
+  source: IDBObjectStore | IDBIndex,
+  range: IDBKeyRange,
+  limit: number,
+  direction: 'prev' | 'next',
+): Promise<readonly unknown[]> {
+  if (direction === 'prev') return newestFirst(source, range, limit);
   // One row in one answer, where more come through a channel of their own.
-  return question.limit === 1 ? one(source.get(range)) : settled(source.getAll(range, question.limit));
+  return limit === 1 ? one(source.get(range)) : settled(source.getAll(range, limit));
+}
+
+/**
+ * Large rows lie in files beside the database, and one that is lost fails whatever reads it. An event that cannot be
+ * read is as good as none, since peers give it again; any other row has to be told of.
+ */
+function unreadable(table: TableName): (error: unknown) => readonly unknown[] {
+  return (error) => {
+    if (table === 'events' && isUnreadable(error)) return [];
+    throw error;
+  };
+}
+
+function isUnreadable(error: unknown): boolean {
+  return error instanceof DOMException && unreadableNames.has(error.name);
+}
+
+const unreadableNames: ReadonlySet<string> = new Set(['DataError', 'NotReadableError']);
+
+/** Around rows that cannot be read. */
+async function oneByOne(
+  store: IDBObjectStore,
+  keys: IDBRequest<IDBCursor | null>,
+  limit: number,
+): Promise<readonly unknown[]> {
+  const found: unknown[] = [];
+  for (let cursor = await settled(keys); cursor !== null && found.length < limit; ) {
+    found.push(...(await one(store.get(cursor.primaryKey)).catch(unreadable('events'))));
+    cursor.continue();
+    cursor = await settled(keys);
+  }
+  return found;
 }
 
 /** Rows of standing tables that a connection was seen to have. */
@@ -49,7 +95,14 @@ async function one(request: IDBRequest): Promise<readonly unknown[]> {
 function settled<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error);
+    request.onerror = (event) => {
+      // Whether that ends the transaction is for whoever asked to say.
+      if (isUnreadable(request.error)) {
+        event.preventDefault();
+        event.stopPropagation();
+      }
+      reject(request.error);
+    };
   });
 }
 

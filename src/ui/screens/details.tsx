@@ -157,7 +157,7 @@ function Facts({ inspection }: { inspection: Inspection }) {
       <ol class="fact-list">
         {lines.map(({ fact, time, words }, at) => (
           <li key={at}>
-            <time dateTime={new Date(fact.at).toISOString()} title={format.full(fact.at)}>
+            <time dateTime={format.iso(fact.at)} title={format.full(fact.at)}>
               {time}
             </time>
             <MarkGlyph shape={factShape(fact.what)} />

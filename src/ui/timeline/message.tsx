@@ -77,7 +77,7 @@ export function Message(props: {
 function Time({ at }: { at: number }) {
   const { format } = useUi();
   return (
-    <time dateTime={new Date(at).toISOString()} title={format.full(at)}>
+    <time dateTime={format.iso(at)} title={format.full(at)}>
       {format.time(at)}
     </time>
   );

@@ -79,7 +79,7 @@ describe('what is served around a record that is', () => {
         const bodies = world.ask(() => bodiesOf(world.place.account, wanted));
         expect(bodies.map((body) => eventId(decodeEvent(body.event).header))).toEqual(whole);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 
@@ -94,7 +94,7 @@ describe('what is served around a record that is', () => {
   test('many in a long slot cost a bounded number of looks', () => {
     const world = new GraphWorld();
     const chain: Made[] = [];
-    for (let at = 0; at < 1_300; at++) {
+    for (let at = 0; at < 1_100; at++) {
       const parent = chain.at(-1)?.id ?? genesis;
       chain.push(one(slot + at, [parent], at + 1, 'x'));
     }
@@ -127,7 +127,7 @@ describe('a slot whose own row is lost', () => {
         );
         expect(world.ask(() => get('slots', [world.place.account, slot]))?.events).toBe(made.size + 1);
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 

@@ -96,6 +96,9 @@ describe('headers after tips', () => {
     expect(all.found.map((header) => Number(header.layer))).toEqual(
       Array.from({ length: limits.headerReplyHeadersMax }, (_, at) => at + 1),
     );
+    // With no tips at all the genesis is the first of as many.
+    const first = headers(world, []).found.map((header) => Number(header.layer));
+    expect(first).toEqual(Array.from({ length: limits.headerReplyHeadersMax }, (_, at) => at));
     const last = headers(world, [chain[limits.headerReplyHeadersMax - 1]?.id ?? '']);
     expect(last.found).toHaveLength(4_200 - limits.headerReplyHeadersMax);
   });

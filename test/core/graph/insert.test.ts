@@ -99,6 +99,16 @@ describe('a live event', () => {
   });
 });
 
+test('[EG-07] a clock that went back into the slot before makes nobody wrong who builds in the next one', () => {
+  const world = new GraphWorld();
+  const next = slot + holdfast.rotationMs;
+  const first = one(next + 1, [genesisOf(holdfast, next).id], 1, 'a');
+  const second = one(next + 2, [first.id], 2, 'b');
+  expect(world.put(first.bytes, { now: next + 1_000 }).verdict).toBe('inserted');
+  expect(world.put(second.bytes, { now: next - 5_000 })).toMatchObject({ reason: 'busy', strike: false });
+  expect(world.put(second.bytes, { now: next + 2_000 }).verdict).toBe('inserted');
+});
+
 describe('[EG-06] a broken event is Invalid, and a strike', () => {
   const a = one(slot + 1_000, [genesis], 1, 'a');
   const foreign = genesisOf(holdfast, slot - holdfast.rotationMs).id;

@@ -94,10 +94,10 @@ describe('a relay that says the same without end (HX-18)', () => {
     expect(sizeOf(session)).toBeLessThan(most);
   });
 
-  test('answers nobody asked for: each is dropped, and none of them settles anything', () => {
+  test('answers nobody asked for: each is dropped, none of them settles anything, and a stream of them ends it', () => {
     const answer = frameOf(holdfast, { say: 'events', events: [] });
     const { session, happened } = left(() => answer, many);
-    expect([session.phase, happened.get('answer')]).toEqual(['ready', many]);
+    expect([session.phase, happened.get('answer')]).toEqual(['closed', limits.unaskedAnswersMax - 1]);
     expect(sizeOf(session)).toBeLessThan(most);
   });
 

@@ -3,7 +3,11 @@ import type { EventRow, MessageRow } from '../../../src/core/tables';
 import { type Change, put } from '../../../src/core/transaction';
 import { registered } from '../../../src/core/transactions/registry';
 import type { RelayPutArgs, RelayPutOutcome } from '../../../src/core/transactions/relay';
+import { commands } from '../../../src/core/wire/commands';
+import { decodeFrame } from '../../../src/core/wire/frame';
+import type { Ports } from '../../../src/engine/ports';
 import type { Ground } from '../../../src/relay/ground';
+import { profile } from '../names';
 import { replaced, withChanges, withDecision } from '../planting';
 import type { GraphBug } from './run';
 
@@ -48,6 +52,27 @@ function ackedByItself(row: MessageRow): MessageRow {
   };
 }
 
+/** A device that asks nobody for tips once a peer has broken a rule in a sync. */
+function asksNobodyAfterABadPeer(ports: Ports): Ports {
+  let stopped = false;
+  return {
+    ...ports,
+    observer: {
+      note: (what, detail) => {
+        if (what === 'sync-ended' && detail?.['end'] === 'broken') stopped = true;
+        ports.observer.note(what, detail);
+      },
+    },
+    links: {
+      ...ports.links,
+      send: (relay, link, sequence, bytes) => {
+        if (stopped && decodeFrame(profile.magic, bytes).command === commands.tipReq) return;
+        ports.links.send(relay, link, sequence, bytes);
+      },
+    },
+  };
+}
+
 const asksNobody = (ground: Ground): Ground => ({ ...ground, every: () => () => undefined });
 
 /** Bugs of every kind that the graph's rules forbid. Each must make the simulator fail. */
@@ -70,7 +95,12 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'after the first bad peer nobody is asked any more',
     bug: { relay: { stopsAtBadPeer: true } },
     shows: ['diverged'],
-    from: 11,
+  },
+  {
+    title: 'a device whose sync ended at a bad peer asks no other',
+    bug: { device: { ports: asksNobodyAfterABadPeer } },
+    shows: ['diverged', 'waiting'],
+    from: 14,
   },
   {
     title: 'a relay asks nobody again',
@@ -94,7 +124,7 @@ export const plantedGraph: readonly PlantedGraph[] = [
       },
     },
     shows: ['bounds'],
-    from: 16,
+    from: 4,
   },
   {
     title: 'an own event acknowledges its message',
@@ -145,7 +175,6 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'room is no bound',
     bug: relayCalling('relayPut', (args) => ({ ...args, bytesMax: Number.MAX_SAFE_INTEGER })),
     shows: ['overfull'],
-    from: 7,
   },
   {
     title: 'events are taken and not counted',

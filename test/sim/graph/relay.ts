@@ -6,13 +6,13 @@ import type { RelayConfig } from '../../../src/relay/config';
 import type { Ground, RelayStore } from '../../../src/relay/ground';
 import type { LogWord } from '../../../src/relay/log';
 import { Relay } from '../../../src/relay/relay';
+import { Sources } from '../../../src/relay/sources';
 import { runSynchronously } from '../../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../../src/store/memory/memory-tables';
-import { profile, urlOf } from '../names';
+import { nameOf, profile, urlOf } from '../names';
 import type { EndOwner, Link, Listener, Network } from '../network';
 import type { Watch } from '../watch';
 import { Life, timeItself, type World } from '../world';
-import { Dialler } from './dialler';
 import type { RelayOptions } from './plan';
 import { FalseSocket } from './socket';
 
@@ -52,7 +52,7 @@ export class GraphRelay implements Listener {
   bytesMax = roomy;
   #life: Life;
   #relay: Relay | undefined;
-  #dialler: Dialler | undefined;
+  #sources: Sources;
   #stopped = false;
   #ticks: () => void = () => undefined;
 
@@ -67,6 +67,7 @@ export class GraphRelay implements Listener {
   ) {
     this.#life = new Life(name);
     this.slotsRetained = options.slotsRetained;
+    this.#sources = this.#newSources();
     network.serve(this);
     this.#begin();
   }
@@ -91,8 +92,28 @@ export class GraphRelay implements Listener {
 
   accept(link: Link): { readonly life: Life; readonly owner: EndOwner } | undefined {
     if (!this.#life.alive) return undefined;
-    const socket = new FalseSocket(this.world, this.#life, link, 'answering');
-    return { life: this.#life, owner: { ...socket.owner, opened: () => this.#relay?.accept(socket) } };
+    const { name } = link.dialling.site;
+    if (this.#isBanned(name)) return undefined;
+    const socket = new FalseSocket(this.world, this.#life, 'answering').over(link);
+    const { source, closed } = this.#sources.open(name, false);
+    socket.once('close', closed);
+    const opened = (): void => {
+      socket.owner.opened();
+      this.#relay?.accept(socket, source);
+    };
+    return { life: this.#life, owner: { ...socket.owner, opened } };
+  }
+
+  /** Every site has an address of its own. */
+  #isBanned(site: string): boolean {
+    if (this.#sources.bannedForMs(site) === 0) return false;
+    this.world.count('banned');
+    if (this.watch.isHonest(site)) this.world.breach('misunderstood', `${this.name} bans ${site}`);
+    return true;
+  }
+
+  #newSources(): Sources {
+    return new Sources(this.#config(), () => this.clock());
   }
 
   /** The next 15 minutes of ticks come at once, and with them the round of asking. */
@@ -110,6 +131,7 @@ export class GraphRelay implements Listener {
     const life = new Life(this.name);
     this.#life = life;
     this.#stopped = false;
+    this.#sources = this.#newSources();
     const ground = this.#ground(life);
     this.#relay = new Relay(
       this.#config(),
@@ -117,14 +139,6 @@ export class GraphRelay implements Listener {
       () => this.clock(),
       this.bug.ground?.(ground) ?? ground,
     );
-    const dialler = new Dialler(this.world, this.network, this, life, (link) => {
-      const socket = new FalseSocket(this.world, life, link, 'dialling');
-      socket.once('close', () => dialler.ended(link));
-      this.#relay?.accept(socket);
-      return socket.owner;
-    });
-    this.#dialler = dialler;
-    for (const other of this.options.dials) this.#dialler.dial(other);
     void this.#relay.start();
   }
 
@@ -150,7 +164,7 @@ export class GraphRelay implements Listener {
       profile,
       slotsRetained: this.slotsRetained,
       slotsSynced: Math.min(24, this.slotsRetained),
-      outbound: [],
+      outbound: this.options.dials.map(urlOf),
       banMs: limits.banMs,
       bootstrap: this.options.bootstrap,
       connectionsMax: 64,
@@ -191,8 +205,9 @@ export class GraphRelay implements Listener {
       },
       openStore: () => this.#store(life),
       random: (count) => random.bytes(count),
-      dial: () => {
-        throw new TypeError('nothing is configured to be dialled');
+      dial: (address) => {
+        const socket = new FalseSocket(world, life, 'dialling');
+        return socket.over(this.network.dial(this, life, socket.owner, nameOf(address)));
       },
     };
   }

@@ -33,9 +33,10 @@ function regression(
   moments: readonly number[],
   healAt: number,
   steps: (at: number) => readonly GraphStep[],
+  more: Partial<GraphOptions> = {},
 ): GraphRegression {
   const plans = moments.map((at): GraphPlan => {
-    return { seed: `regression ${title} ${at}`, options, steps: steps(at), healAt };
+    return { seed: `regression ${title} ${at}`, options: { ...options, ...more }, steps: steps(at), healAt };
   });
   return { title, plans, healedMsMax: 120_000 };
 }
@@ -44,12 +45,31 @@ function regression(
 export const graphRegressions: readonly GraphRegression[] = [
   regression(
     'a relay whose peer leaves in the midst of a sync goes on with the next one',
-    [8_360, 8_570, 8_620],
+    [8_140, 8_150, 8_170, 8_460],
     13_700,
     (at) => [
       { at: 2_000, do: 'end', site: 'r2', downMs: 6_000 },
       { at: 3_000, do: 'send', device: 'd0', burst: 2 },
       { at, do: 'end', site: 'r0', downMs: 2_000 },
     ],
+  ),
+  regression(
+    'a clock that goes back over the turn of the slot makes no honest relay wrong',
+    [6_000],
+    12_000,
+    (at) => [
+      { at: 1_000, do: 'clock', device: 'd1', byMs: 7_000 },
+      { at: 5_000, do: 'send', device: 'd0', burst: 1 },
+      { at, do: 'clock', device: 'd1', byMs: -7_000 },
+      { at: 7_000, do: 'send', device: 'd0', burst: 1 },
+    ],
+    {
+      beforeRotationMs: 10_000,
+      relays: options.relays.map((relay) => ({ ...relay, skewMs: 6_000 })),
+      devices: [
+        { relays: ['r1'], skewMs: 6_000, joinAt: 0 },
+        { relays: ['r1'], skewMs: 0, joinAt: 0 },
+      ],
+    },
   ),
 ];

@@ -47,7 +47,7 @@ export class BoundsChecker implements Checker {
     const oldest = this.#oldest(site, -skewMaxMs);
     const rows = this.watch.slots(site).map((row) => row.slot);
     for (const slot of new Set([...rows, ...this.dag.slotsOf(site)])) {
-      if (slot < oldest - profile.rotationMs) found.push(`${site} still keeps slot ${slot}`);
+      if (slot < oldest) found.push(`${site} still keeps slot ${slot}`);
     }
     return found;
   }
