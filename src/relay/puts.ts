@@ -1,10 +1,10 @@
 import type { SyncResult } from '../core/graph/sync';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
+import { Allowance } from '../core/link/allowance';
 import { closeCodes } from '../core/link/session';
 import type { RelayPutOutcome } from '../core/transactions/relay';
 import type { PutResult } from '../core/wire/event-put';
-import { Allowance } from './allowance';
 import type { Asked } from './asked';
 import type { LogWord } from './log';
 import type { RelayGraph } from './relay-graph';

@@ -1,6 +1,6 @@
 import type { Bytes } from '../core/ids';
 import { limits } from '../core/limits';
-import type { Allowance } from './allowance';
+import type { Allowance } from '../core/link/allowance';
 import type { Timing } from './timing';
 
 /** The socket of one peer, and what to do for it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits';
+import { Allowance } from '../../src/core/link/allowance';
 import { isLoopback, Proxies, plainAddress, sourceOf } from '../../src/relay/address';
-import { Allowance } from '../../src/relay/allowance';
 import { Sources } from '../../src/relay/sources';
 
 describe('who an address is counted as', () => {
