@@ -40,6 +40,8 @@ export interface PeerHost extends PutHost {
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
   relay(from: Peer, body: EventBody): void;
+  /** An event of this relay was not taken through no fault of its own. */
+  leftOut(peer: Peer): void;
   /** An event for this peer found no room. */
   dropped(): void;
   /** This peer may lack events: brings it what lets it ask for them. */
@@ -158,6 +160,10 @@ export class Peer implements PutSource, MeshPeer {
   /** Tells what became of an event, if the peer understands it. */
   report(id: EventId, result: PutResult): void {
     if (this.limits?.status === true) this.say({ say: 'status', status: { id, result } });
+  }
+
+  leftOut(): void {
+    this.host.leftOut(this);
   }
 
   /** Hands a durable event on to the other peers. */

@@ -28,6 +28,8 @@ export interface PutSource extends Asked {
   close(code: number, why: LogWord): void;
   /** Something that waited is done, or more waits. */
   balance(): void;
+  /** A relay's event was not taken through no fault of its own, and it does not put it again. */
+  leftOut(): void;
   /** The event is durable: the others are to have it. */
   relay(put: { readonly event: Bytes; readonly blob: Bytes }): void;
 }
@@ -128,7 +130,7 @@ export class Puts {
       const outcome = await this.#settle(put, spent !== undefined);
       if (!this.#stopped) this.#conclude(put, bytes, outcome, spent);
     } catch {
-      this.peer.report(put.id, busy);
+      this.#report(put, busy);
     } finally {
       this.#count(-1, -bytes);
       this.#pump();
@@ -181,9 +183,15 @@ export class Puts {
     }
     const free = (outcome.verdict === 'known' || outcome.verdict === 'refused') && !outcome.counted;
     if (!free && this.peer.isAdmitted !== true) this.#spend(bytes);
-    this.peer.report(put.id, resultOf(outcome));
+    this.#report(put, resultOf(outcome));
     if (outcome.verdict === 'inserted') this.peer.relay(put);
     if (outcome.verdict === 'refused' && outcome.strike) this.#strike();
+  }
+
+  #report(put: Put, result: PutResult): void {
+    this.peer.report(put.id, result);
+    const leftOut = result.type === 'nack' && result.reason !== 'invalid';
+    if (leftOut && this.peer.isAdmitted === true) this.peer.leftOut();
   }
 
   #spend(bytes: number): void {

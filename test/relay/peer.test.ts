@@ -78,6 +78,7 @@ function shakenHands(): { readonly peer: Peer; readonly socket: HandSocket } {
       ready: () => undefined,
       gone: () => undefined,
       relay: () => undefined,
+      leftOut: () => undefined,
       dropped: () => undefined,
       admitted: () => undefined,
       repair: () => Promise.resolve(),

@@ -95,6 +95,9 @@ class Peer implements PutSource {
     });
   }
 
+  /** Nobody is admitted here: relays of a run ask each other often enough. */
+  leftOut(): void {}
+
   report(id: EventId, result: PutResult): void {
     if (this.limits?.status === true) this.host.report(this, this.life, id, result);
   }
