@@ -58,6 +58,8 @@ export const limits = {
   strikesMax: 5,
   floodEventsMax: 200,
   floodWindowMs: minute,
+  /** What a client bears of one relay in the window before it ends the link: it hands on what very many members say. */
+  relayFloodEventsMax: 6_400,
   /** What all connections of one source may put: so many times what one may. */
   sourceAllowances: 8,
   /** Sessions of a source that ended for its fault within the window, and how long it then stays out. */

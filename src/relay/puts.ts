@@ -1,3 +1,4 @@
+import type { FetchedEvent } from '../core/graph/fetched';
 import type { SyncResult } from '../core/graph/sync';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
@@ -30,6 +31,8 @@ export interface PutSource extends Asked {
   balance(): void;
   /** A relay's event was not taken through no fault of its own, and it does not put it again. */
   leftOut(): void;
+  /** More ancestors were fetched than are handed on: the others may lack them. */
+  heldBack(): void;
   /** The event is durable: the others are to have it. */
   relay(put: { readonly event: Bytes; readonly blob: Bytes }): void;
 }
@@ -64,6 +67,8 @@ export class Puts {
     limits.parentFetchBytesMax,
     limits.floodWindowMs,
   );
+  /** Those of them that are handed on: no more than it may put itself, or one event would make us say thousands. */
+  readonly #handedOn: Allowance;
   #underWay = { events: 0, bytes: 0 };
   #waitingBytes = 0;
   #strikes = 0;
@@ -76,6 +81,7 @@ export class Puts {
   ) {
     const { eventsPerMinuteMax, bytesPerMinuteMax } = host;
     this.#allowance = new Allowance(eventsPerMinuteMax, bytesPerMinuteMax, limits.floodWindowMs);
+    this.#handedOn = new Allowance(eventsPerMinuteMax, bytesPerMinuteMax, limits.floodWindowMs);
   }
 
   get isFull(): boolean {
@@ -158,17 +164,27 @@ export class Puts {
   }
 
   async #fetch(missing: Missing): Promise<SyncResult | undefined> {
+    let isAllHandedOn = true;
     try {
       return await fetchMissing(this.peer, this.host.graph, missing, {
         taken: (event) => {
           this.#ancestors.spend(this.host.now(), event.event.length + event.blob.length);
-          this.peer.relay(event);
+          isAllHandedOn = this.#handOn(event) && isAllHandedOn;
         },
         isEnough: () => this.#hasEnough(),
       });
     } finally {
       this.#fetching = undefined;
+      if (!isAllHandedOn) this.peer.heldBack();
     }
+  }
+
+  #handOn(ancestor: FetchedEvent): boolean {
+    const now = this.host.now();
+    if (this.#handedOn.isSpent(now)) return false;
+    this.#handedOn.spend(now, ancestor.event.length + ancestor.blob.length);
+    this.peer.relay(ancestor);
+    return true;
   }
 
   #conclude(put: Put, bytes: number, outcome: RelayPutOutcome, spent: Spent): void {

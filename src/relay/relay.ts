@@ -142,6 +142,7 @@ export class Relay {
       gone: (peer, why) => this.#onGone(peer, why),
       relay: (from, body) => this.#relay(from, body),
       leftOut: (peer) => this.#sync.onLeftOut(peer),
+      heldBack: (peer) => this.#markBehind(peer),
       dropped: () => {
         this.#dropped += 1;
       },
