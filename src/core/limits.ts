@@ -63,6 +63,8 @@ export const limits = {
   pacedMarginMs: 2 * second,
   /** Whatever a relay announces, it is put so many: one that takes next to nothing must not hold the lane back. */
   pacedEventsMin: 48,
+  /** What a client bears of one relay in the window before it ends the link: it hands on what very many members say. */
+  relayFloodEventsMax: 6_400,
   /** What all connections of one source may put: so many times what one may. */
   sourceAllowances: 8,
   /** Sessions of a source that ended for its fault within the window, and how long it then stays out. */

@@ -43,9 +43,6 @@ interface Policing {
 /** Events waiting to be taken in, of all peers together; above it a peer is told Busy and sends again. */
 const waitingMax = 256;
 
-/** How many times the allowance of one member a relay may hand on before its link is ended. */
-const floodsMax = 16;
-
 /** The receiving side: events of peers into the graph, their questions out of it. */
 export class Gossip {
   /**
@@ -241,7 +238,7 @@ export class Gossip {
    */
   #onFlood(peer: RelayPeer): void {
     this.#count(peer);
-    if (this.#counted(peer).length >= floodsMax * limits.floodEventsMax) this.owner.drop(peer);
+    if (this.#counted(peer).length >= limits.relayFloodEventsMax) this.owner.drop(peer);
     else this.owner.behind(peer);
   }
 

@@ -156,6 +156,7 @@ export class Dialler<P extends MeshPeer> {
   }
 
   #dial(target: Target<P>): void {
+    if (this.#stopped) return;
     const socket = this.host.dial(target.address);
     target.state = 'dialling';
     target.socket = socket;
@@ -186,6 +187,7 @@ export class Dialler<P extends MeshPeer> {
   }
 
   #wait(target: Target<P>, ms: number): void {
+    if (this.#stopped) return;
     target.state = 'due';
     target.callOff = this.host.timing.after(ms, () => {
       if (this.#isReached(target)) target.state = 'resting';

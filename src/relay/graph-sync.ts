@@ -42,6 +42,11 @@ const handedOnMax = 64;
 export class GraphSync<P extends SyncPeer> {
   readonly #waiting = new Set<P>();
   readonly #asked = new WeakMap<P, number>();
+  readonly #mesh = new WeakSet<P>();
+  /** Put what could not be taken. */
+  readonly #behind = new Set<P>();
+  /** There was no room: to ask again soon would bring nothing. */
+  #full = false;
   #rounds = 0;
   /** The first peer has come: it may know what was missed while there was none. */
   #roundIsDue = false;
@@ -55,13 +60,17 @@ export class GraphSync<P extends SyncPeer> {
     let ticks = 0;
     this.#end = this.host.every(firstSyncMs, () => {
       ticks += 1;
+      if (ticks % ticksPerRound === 0) this.#full = false;
       if (!this.host.graph.synced || this.#roundIsDue || ticks % ticksPerRound === 0) this.#round();
+      for (const peer of this.#behind) this.#ask(peer);
+      this.#behind.clear();
     });
   }
 
   stop(): void {
     this.#end();
     this.#waiting.clear();
+    this.#behind.clear();
   }
 
   /** A peer is ready. */
@@ -74,7 +83,16 @@ export class GraphSync<P extends SyncPeer> {
 
   /** A link to a relay of the mesh stands: what was said beyond it while there was none never comes again by itself. */
   onMeshLink(peer: P): void {
+    this.#mesh.add(peer);
     this.#ask(peer);
+  }
+
+  /**
+   * A relay of the mesh put an event that was no fault of its own and could not be taken: too late, too early, or while
+   * we were not synced. A member would put it again; this one does not, so what it has is asked for at the next tick.
+   */
+  onLeftOut(peer: P): void {
+    if (!this.#full) this.#behind.add(peer);
   }
 
   /** Those that were asked longest ago. */
@@ -122,12 +140,14 @@ export class GraphSync<P extends SyncPeer> {
         // What it brought is kept, and it goes on after the others.
         if (end === 'incomplete' && isEnough()) return void this.#waiting.add(peer);
         if (end !== 'complete') log('info', 'slot not complete', { why: end === 'gone' ? 'left' : end });
+        if (end === 'full') this.#full = true;
         if (end === 'gone' || end === 'broken') return;
       }
       // Of the current slot a peer that names more than it gives is no witness; a full store takes no more from anyone.
       if (!first || end === 'incomplete') return;
       graph.synced = true;
-      this.#waiting.clear();
+      // Members ask for much themselves now; what other relays have comes from nowhere else.
+      for (const one of this.#waiting) if (!this.#mesh.has(one)) this.#waiting.delete(one);
       log('info', 'synced');
     } catch {
       log('error', 'sync failed', { why: 'store' });

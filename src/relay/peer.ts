@@ -22,6 +22,7 @@ import type { Answer, Untagged } from './asked';
 import type { MeshPeer } from './dialler';
 import type { LogWord } from './log';
 import { nameOf } from './node-name';
+import { MemberPace, type Pace } from './pace';
 import { type PutHost, type PutSource, Puts } from './puts';
 import { RelayQueue, type RelaySink } from './relay-queue';
 import type { PeerSocket } from './socket';
@@ -40,6 +41,10 @@ export interface PeerHost extends PutHost {
   gone(peer: Peer, why: LogWord): void;
   /** An event of this peer is durable: the others are to have it. */
   relay(from: Peer, body: EventBody): void;
+  /** An event of this relay was not taken through no fault of its own. */
+  leftOut(peer: Peer): void;
+  /** More came through this peer than is handed on one by one: the others may lack some of it. */
+  heldBack(peer: Peer): void;
   /** An event for this peer found no room. */
   dropped(): void;
   /** This peer may lack events: brings it what lets it ask for them. */
@@ -129,6 +134,7 @@ export class Peer implements PutSource, MeshPeer {
   admit(): void {
     if (this.isAdmitted) return;
     this.isAdmitted = true;
+    if (!this.isDialled) this.#queue.pace(undefined);
     this.host.admitted(this);
   }
 
@@ -158,6 +164,14 @@ export class Peer implements PutSource, MeshPeer {
   /** Tells what became of an event, if the peer understands it. */
   report(id: EventId, result: PutResult): void {
     if (this.limits?.status === true) this.say({ say: 'status', status: { id, result } });
+  }
+
+  leftOut(): void {
+    this.host.leftOut(this);
+  }
+
+  heldBack(): void {
+    this.host.heldBack(this);
   }
 
   /** Hands a durable event on to the other peers. */
@@ -214,7 +228,7 @@ export class Peer implements PutSource, MeshPeer {
 
   #onReady(event: SessionEvent & { readonly type: 'ready' }): void {
     this.name = event.nodeId === '' || this.isDialled ? event.nodeId : nameOf(event.nodeId);
-    if (this.isDialled) this.#queue.pace(paceOf(event.limits));
+    this.#queue.pace(this.isDialled ? paceOf(event.limits) : new MemberPace());
     this.host.ready(this);
   }
 
@@ -319,10 +333,10 @@ export class Peer implements PutSource, MeshPeer {
 
 /**
  * To a relay that was not told to know this one it is a member like any other. What a member may put in a minute is
- * never less than the batch that relay announced; more could end the link again and again. This is the one brake on
- * handing on: the one upstream has (event-graph.md 4.4) slows every event by how many there were, also on links that
+ * never less than the batch that relay announced; more could end the link again and again. This and the pace of members
+ * are the brakes on handing on: the one upstream has (event-graph.md 4.4) slows every event by how many there were, also on links that
  * have room, and what it is against, events that go in circles, ends here at whoever knows them.
  */
-function paceOf({ batchEventsMax, batchBytesMax }: PeerLimits): Allowance {
+function paceOf({ batchEventsMax, batchBytesMax }: PeerLimits): Pace {
   return new Allowance(batchEventsMax, batchBytesMax, limits.floodWindowMs);
 }

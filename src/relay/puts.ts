@@ -1,3 +1,4 @@
+import type { FetchedEvent } from '../core/graph/fetched';
 import type { SyncResult } from '../core/graph/sync';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
@@ -28,6 +29,10 @@ export interface PutSource extends Asked {
   close(code: number, why: LogWord): void;
   /** Something that waited is done, or more waits. */
   balance(): void;
+  /** A relay's event was not taken through no fault of its own, and it does not put it again. */
+  leftOut(): void;
+  /** More ancestors were fetched than are handed on: the others may lack them. */
+  heldBack(): void;
   /** The event is durable: the others are to have it. */
   relay(put: { readonly event: Bytes; readonly blob: Bytes }): void;
 }
@@ -62,6 +67,8 @@ export class Puts {
     limits.parentFetchBytesMax,
     limits.floodWindowMs,
   );
+  /** Those of them that are handed on: no more than it may put itself, or one event would make us say thousands. */
+  readonly #handedOn: Allowance;
   #underWay = { events: 0, bytes: 0 };
   #waitingBytes = 0;
   #strikes = 0;
@@ -74,6 +81,7 @@ export class Puts {
   ) {
     const { eventsPerMinuteMax, bytesPerMinuteMax } = host;
     this.#allowance = new Allowance(eventsPerMinuteMax, bytesPerMinuteMax, limits.floodWindowMs);
+    this.#handedOn = new Allowance(eventsPerMinuteMax, bytesPerMinuteMax, limits.floodWindowMs);
   }
 
   get isFull(): boolean {
@@ -128,7 +136,7 @@ export class Puts {
       const outcome = await this.#settle(put, spent !== undefined);
       if (!this.#stopped) this.#conclude(put, bytes, outcome, spent);
     } catch {
-      this.peer.report(put.id, busy);
+      this.#report(put, busy);
     } finally {
       this.#count(-1, -bytes);
       this.#pump();
@@ -156,17 +164,27 @@ export class Puts {
   }
 
   async #fetch(missing: Missing): Promise<SyncResult | undefined> {
+    let isAllHandedOn = true;
     try {
       return await fetchMissing(this.peer, this.host.graph, missing, {
         taken: (event) => {
           this.#ancestors.spend(this.host.now(), event.event.length + event.blob.length);
-          this.peer.relay(event);
+          isAllHandedOn = this.#handOn(event) && isAllHandedOn;
         },
         isEnough: () => this.#hasEnough(),
       });
     } finally {
       this.#fetching = undefined;
+      if (!isAllHandedOn) this.peer.heldBack();
     }
+  }
+
+  #handOn(ancestor: FetchedEvent): boolean {
+    const now = this.host.now();
+    if (this.#handedOn.isSpent(now)) return false;
+    this.#handedOn.spend(now, ancestor.event.length + ancestor.blob.length);
+    this.peer.relay(ancestor);
+    return true;
   }
 
   #conclude(put: Put, bytes: number, outcome: RelayPutOutcome, spent: Spent): void {
@@ -181,9 +199,15 @@ export class Puts {
     }
     const free = (outcome.verdict === 'known' || outcome.verdict === 'refused') && !outcome.counted;
     if (!free && this.peer.isAdmitted !== true) this.#spend(bytes);
-    this.peer.report(put.id, resultOf(outcome));
+    this.#report(put, resultOf(outcome));
     if (outcome.verdict === 'inserted') this.peer.relay(put);
     if (outcome.verdict === 'refused' && outcome.strike) this.#strike();
+  }
+
+  #report(put: Put, result: PutResult): void {
+    this.peer.report(put.id, result);
+    const leftOut = result.type === 'nack' && result.reason !== 'invalid';
+    if (leftOut && this.peer.isAdmitted === true) this.peer.leftOut();
   }
 
   #spend(bytes: number): void {

@@ -1,6 +1,6 @@
 import type { Bytes } from '../core/ids';
 import { limits } from '../core/limits';
-import type { Allowance } from '../core/link/allowance';
+import type { Pace } from './pace';
 import type { Timing } from './timing';
 
 /** The socket of one peer, and what to do for it. */
@@ -31,7 +31,7 @@ export class RelayQueue {
   #behind = false;
   #repairing = false;
   #closed = false;
-  #pace: Allowance | undefined;
+  #pace: Pace | undefined;
   #callOff: (() => void) | undefined;
   #drained: (() => void) | undefined;
 
@@ -61,8 +61,8 @@ export class RelayQueue {
   }
 
   /** Sends no more than this at a time; `undefined` lifts it. */
-  pace(allowance: Allowance | undefined): void {
-    this.#pace = allowance;
+  pace(pace: Pace | undefined): void {
+    this.#pace = pace;
     this.#pump();
   }
 

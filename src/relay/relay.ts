@@ -141,6 +141,8 @@ export class Relay {
       admitted: (peer) => this.#onAdmitted(peer),
       gone: (peer, why) => this.#onGone(peer, why),
       relay: (from, body) => this.#relay(from, body),
+      leftOut: (peer) => this.#sync.onLeftOut(peer),
+      heldBack: (peer) => this.#markBehind(peer),
       dropped: () => {
         this.#dropped += 1;
       },

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Bytes, type EventId, toHex } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { utf8Bytes } from '../../src/core/wire/codec';
@@ -197,7 +197,32 @@ describe('parents that lead nowhere', () => {
     time += limits.floodWindowMs;
     expect(await peer.put(next)).toEqual(has(true));
   });
+
+  test('one event that stands on thousands makes no relay say more to a member than the member bears', async () => {
+    const relay = await runRelay({ now });
+    const reader = await relay.peer({ graph: memoryGraph(now) });
+    const { peer, top } = await standingOn(relay, 6_000);
+    expect(await peer.put(top)).toEqual(has(true));
+    await vi.waitFor(async () => {
+      await reader.settle();
+      expect(reader.of('put').map((put) => put.id)).toContain(top.id);
+    }, 20_000);
+    // What a member may put itself, and the tips that bring the rest.
+    expect(reader.of('put').length).toBeLessThanOrEqual(limits.floodEventsMax + 4);
+  });
 });
+
+/** A peer that has a chain of so many events, and one on top of them to put. */
+async function standingOn(
+  relay: TestRelay,
+  count: number,
+): Promise<{ readonly peer: TestPeer; readonly top: Made }> {
+  const chain: Made[] = [];
+  for (let layer = 1; layer <= count + 1; layer++) {
+    chain.push(one(slot + layer, [chain.at(-1)?.id ?? genesis], layer, 'x'));
+  }
+  return { peer: await relay.peer({ graph: chainGraph(chain) }), top: chain[count] as Made };
+}
 
 /** Gives headers of a chain as a relay does: those above the tips that are named, 4,096 at once. */
 function chainGraph(chain: readonly Made[]): RelayGraph {

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { limits } from '../../src/core/limits';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import { freePort } from '../app/kit/relay';
@@ -12,6 +12,8 @@ import { runRelay, type TestRelay } from '../fixtures/running-relay';
 const now = (): number => slot + 500_000;
 const genesis = genesisOf(holdfast, slot).id;
 const has = { type: 'has', inserted: true };
+
+afterEach(() => void vi.useRealTimers());
 
 function peersTo(...addresses: readonly string[]): string {
   return `[peers]\nbootstrap = true\noutbound = ${JSON.stringify(addresses)}`;
@@ -166,6 +168,34 @@ describe('a link between relays that was down', () => {
     // And their members hear of it without asking.
     for (const name of 'cf') await one.next('put', (put) => put.id === found(made, name).id);
     for (const name of 'bd') await other.next('put', (put) => put.id === found(made, name).id);
+  });
+
+  test('brings what came over it too late for its slot within half a minute, since it does not come again', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    const end = slot + holdfast.rotationMs;
+    const left = await runRelay({ now: () => end - 1 });
+    // Its clock is past the turn of the slot by what the way took.
+    const late = (): number => end + 1;
+    const right = await runRelay({ now: late, sections: peersTo(left.url) });
+    await reaches(right, 1);
+    const source = await left.peer({ now: () => end - 1 });
+    const reader = await right.peer({ now: late });
+    await reader.settle();
+    // The first is also brought by the round that follows the first peer, the second by nothing else.
+    for (const text of ['first', 'second']) {
+      const event = one(end - 1, [genesis], 1, text);
+      expect(await source.put(event)).toEqual(has);
+      // Far fewer than bring the round of every 15 minutes.
+      let ticks = 0;
+      await vi.waitFor(
+        () => {
+          ticks += 1;
+          if (ticks < 10) vi.advanceTimersByTime(limits.heartbeatMs);
+          expect(reader.of('put').map((put) => put.id)).toContain(event.id);
+        },
+        { timeout: 10_000, interval: 200 },
+      );
+    }
   });
 
   test('between two that know each other brings both what a slot held that is closed since', async () => {

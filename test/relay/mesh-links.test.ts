@@ -73,6 +73,25 @@ describe('two relays that dial each other', () => {
     expect([left, right].map((relay) => said(relay, '"event":"peer ready"'))).toEqual(before);
   });
 
+  test('dial no more once they have stopped, whichever of them had given its link up', async () => {
+    const ports = [await freePort(), await freePort()] as const;
+    const times = [new HandTiming(), new HandTiming()] as const;
+    const start = (at: 0 | 1): Promise<TestRelay> =>
+      runRelay({ now, port: ports[at], timing: times[at], sections: peersTo(urlOf(ports[1 - at] ?? 0)) });
+    const relays = [await start(0), await start(1)];
+    await vi.waitFor(async () => {
+      for (const time of times) time.pass(anyPauseMs);
+      for (const relay of relays) expect(await healthOf(relay)).toMatchObject({ peers: 1, reached: 1 });
+    }, 10_000);
+    for (const time of times) time.pass(anyPauseMs);
+    await Promise.all(relays.map((relay) => relay.running.stop()));
+    await vi.waitFor(() => {
+      for (const relay of relays)
+        expect(said(relay, '"event":"peer gone"')).toBe(said(relay, '"event":"peer ready"'));
+    }, 10_000);
+    for (const time of times) expect(time.waits).toEqual([]);
+  });
+
   test('have a link again when the one they kept has ended', async () => {
     const port = await freePort();
     const time = new HandTiming();

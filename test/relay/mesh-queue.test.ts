@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Bytes } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
 import { Allowance } from '../../src/core/link/allowance';
+import { MemberPace } from '../../src/relay/pace';
 import { RelayQueue } from '../../src/relay/relay-queue';
 import { HandTiming } from '../fixtures/hand-timing';
 
@@ -99,5 +100,35 @@ describe('the queue of what is handed on', () => {
     expect(seen.sent.length).toBeGreaterThan(20);
     made.close();
     expect(timing.waits).toEqual([]);
+  });
+
+  test('to a member sends in no minute what its app ends the link for, and all there is when it is asked less', () => {
+    const { queue: made, seen, time, timing } = queue();
+    made.pace(new MemberPace());
+    const sentAt: number[] = [];
+    const frame = new Uint8Array(8);
+    for (time.now = 0; time.now < 3 * limits.floodWindowMs; time.now += 1_000) {
+      for (let nth = 0; nth < 500; nth++) made.push(frame);
+      timing.pass(1_000);
+      while (sentAt.length < seen.sent.length) sentAt.push(time.now);
+      seen.waiting = 0;
+    }
+    for (const at of new Set(sentAt)) {
+      const within = sentAt.filter((one) => one >= at && one < at + limits.floodWindowMs).length;
+      expect(within).toBeLessThan(limits.relayFloodEventsMax);
+    }
+    // Fifty a second, for as long as it likes, are far below that.
+    const before = seen.sent.length;
+    for (let idle = 0; idle < 120; idle++) {
+      time.now += 1_000;
+      timing.pass(1_000);
+    }
+    const rest = seen.sent.length - before;
+    for (let seconds = 0; seconds < 100; seconds++) {
+      time.now += 1_000;
+      for (let nth = 0; nth < 50; nth++) made.push(frame);
+    }
+    expect(seen.sent.length - before - rest).toBe(5_000);
+    made.close();
   });
 });

@@ -78,6 +78,8 @@ function shakenHands(): { readonly peer: Peer; readonly socket: HandSocket } {
       ready: () => undefined,
       gone: () => undefined,
       relay: () => undefined,
+      leftOut: () => undefined,
+      heldBack: () => undefined,
       dropped: () => undefined,
       admitted: () => undefined,
       repair: () => Promise.resolve(),
@@ -105,5 +107,26 @@ describe('a peer that has left', () => {
     socket.tell('close');
     expect(await asked).toBeUndefined();
     expect(await Promise.race([peer.ask({ ask: 'tips', slot }), Promise.resolve('waits')])).toBeUndefined();
+  });
+});
+
+describe('what is handed on', () => {
+  const frames = (count: number): Uint8Array<ArrayBuffer>[] =>
+    Array.from({ length: count }, () => new Uint8Array(8));
+  const burst = 1_024;
+
+  test('goes to a member no faster than its app bears; whatever makes a relay say thousands', () => {
+    const { peer, socket } = shakenHands();
+    for (const frame of frames(2 * burst)) peer.handOn(frame);
+    expect(socket.sent).toHaveLength(burst);
+    socket.tell('close');
+  });
+
+  test('goes to a relay of the mesh as fast as it reads', () => {
+    const { peer, socket } = shakenHands();
+    peer.admit();
+    for (const frame of frames(2 * burst)) peer.handOn(frame);
+    expect(socket.sent).toHaveLength(2 * burst);
+    socket.tell('close');
   });
 });

@@ -178,7 +178,7 @@ describe('a relay that sends what nobody asked for', () => {
     const world = await started(['one', 'two']);
     const [bad, good] = [world.relay(0), world.relay(1)];
     const before = bad.link;
-    const events = Array.from({ length: 40 }, (_, nth) => batch(nth)).flatMap((bodies) =>
+    const events = Array.from({ length: 70 }, (_, nth) => batch(nth)).flatMap((bodies) =>
       bodies.map((body) => frameOf(holdfast, { say: 'put', ...body })),
     );
     for (let round = 0; round < 25; round++) {

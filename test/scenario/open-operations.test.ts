@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors';
 import { sameBytes } from '../../src/core/ids';
+import { limits } from '../../src/core/limits';
 import { featuresOf, parseLimits } from '../../src/core/wire/version';
 import type { Store } from '../../src/engine/ports';
 import { account, t0 } from '../fixtures/account';

@@ -115,7 +115,7 @@ describe('what a relay hands on', () => {
     const world = await EngineWorld.with(0, ['one']);
     await world.start();
     await world.clock.pass(1_000);
-    await hears(world, chain(limits.floodEventsMax * 16 + 10));
+    await hears(world, chain(limits.relayFloodEventsMax + 10));
     expect(world.status?.relays[0]?.state).toBe('not-now');
     expect(world.home.rows('events')).toHaveLength(limits.floodEventsMax);
   });

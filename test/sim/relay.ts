@@ -95,6 +95,12 @@ class Peer implements PutSource {
     });
   }
 
+  /** Nobody is admitted here: relays of a run ask each other often enough. */
+  leftOut(): void {}
+
+  /** Nor does a run say so much. */
+  heldBack(): void {}
+
   report(id: EventId, result: PutResult): void {
     if (this.limits?.status === true) this.host.report(this, this.life, id, result);
   }

@@ -161,11 +161,12 @@ class Walk {
     return { layer: highest, below };
   }
 
+  /** An answer holds the lowest of what was found, so the rest need not be kept, whatever the slot holds. */
   pause(): HeaderWalk {
     const open = [...this.#open.values()].flatMap((layer) => [...layer.values()]);
     return {
       open: open.map(({ at, theirs }) => ({ ...at, theirs })),
-      found: this.#found,
+      found: this.#found.toSorted(byDepth).slice(0, limits.headerReplyHeadersMax),
       ...(this.lostBelow === undefined ? {} : { lostBelow: this.lostBelow }),
       ...(this.#lookedDownTo === undefined ? {} : { lookedDownTo: this.#lookedDownTo }),
     };
