@@ -69,7 +69,7 @@ export class Engine {
     private readonly birth: EngineBirth,
   ) {
     this.ports = fenceWatched(ports, () => this.#onFenced());
-    const sync = (peer: RelayPeer) => void this.#working?.catchUp.withPeer(peer);
+    const sync = async (peer: RelayPeer) => this.#working?.catchUp.withPeer(peer);
     this.#resync = new Resync(ports.clock, () => this.#peers.values(), sync);
     this.#watch = new ClockWatch(ports.clock, this.#peers, () => this.#armRotation());
   }

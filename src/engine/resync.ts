@@ -12,13 +12,15 @@ const soonMs = 5_000;
  */
 export class Resync {
   readonly #behind = new Set<RelayPeer>();
+  /** On a slow link a sync takes longer than it is until the next one is due: one at a time, or each slows the others. */
+  readonly #under = new Set<RelayPeer>();
   /** There was no room: to ask again soon would bring nothing. */
   #full = false;
 
   constructor(
     private readonly clock: Clock,
     private readonly peers: () => Iterable<RelayPeer>,
-    private readonly sync: (peer: RelayPeer) => void,
+    private readonly sync: (peer: RelayPeer) => Promise<void>,
   ) {}
 
   start(): void {
@@ -37,8 +39,9 @@ export class Resync {
   /** However often it is asked for, the first time stands: a stream of late events must not put it off. */
   soon(peer: RelayPeer): void {
     if (this.#full) return;
+    const isDue = this.#behind.size > 0;
     this.#behind.add(peer);
-    if (this.#behind.size > 1) return;
+    if (isDue) return;
     this.clock.set('resync soon', this.clock.now() + soonMs, () => {
       const behind = [...this.#behind];
       this.#behind.clear();
@@ -52,6 +55,19 @@ export class Resync {
   }
 
   #ask(peers: Iterable<RelayPeer>): void {
-    for (const peer of peers) if (peer.ready) this.sync(peer);
+    for (const peer of peers) {
+      if (!peer.ready) continue;
+      if (this.#under.has(peer)) this.soon(peer);
+      else void this.#sync(peer);
+    }
+  }
+
+  async #sync(peer: RelayPeer): Promise<void> {
+    this.#under.add(peer);
+    try {
+      await this.sync(peer);
+    } finally {
+      this.#under.delete(peer);
+    }
   }
 }

@@ -176,10 +176,11 @@ describe('a link between relays that was down', () => {
     const left = await runRelay({ now: () => end - 1 });
     // Its clock is past the turn of the slot by what the way took.
     const late = (): number => end + 1;
-    const right = await runRelay({ now: late, sections: peersTo(left.url) });
+    const few = '[profile]\nsync_slots = 2';
+    const right = await runRelay({ now: late, sections: `${peersTo(left.url)}\n${few}` });
     await reaches(right, 1);
-    const source = await left.peer({ now: () => end - 1 });
-    const reader = await right.peer({ now: late });
+    const source = await left.peer({ now: () => end - 1, graph: memoryGraph(() => end - 1) });
+    const reader = await right.peer({ now: late, graph: memoryGraph(late) });
     await reader.settle();
     // The first is also brought by the round that follows the first peer, the second by nothing else.
     for (const text of ['first', 'second']) {
@@ -193,7 +194,7 @@ describe('a link between relays that was down', () => {
           if (ticks < 10) vi.advanceTimersByTime(limits.heartbeatMs);
           expect(reader.of('put').map((put) => put.id)).toContain(event.id);
         },
-        { timeout: 10_000, interval: 200 },
+        { timeout: 15_000, interval: 500 },
       );
     }
   });
