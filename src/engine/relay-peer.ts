@@ -54,7 +54,7 @@ export interface PeerOwner {
 /** An answer to a question, or `undefined` when the session refused it or ended first. */
 export type Answer = Extract<SessionEvent, { readonly type: 'tips' | 'headers' | 'events' }> | undefined;
 
-/** Failures in a row, after which a relay is not waited for: some ten seconds. */
+/** Failures in a row, after which a relay is not waited for: some ten seconds. Ends by a fault count twice, and are rarer. */
 const failuresHopeless = 4;
 
 const noRelay: ReadonlySet<RelayState> = new Set(['other-network', 'garbage', 'web-page', 'bad-address']);
@@ -108,7 +108,7 @@ export class RelayPeer {
    * failed several times in a row, must not hold up the lane of those who have another relay.
    */
   get isHopeful(): boolean {
-    const hopeful = this.#double === undefined && this.#failures < failuresHopeless;
+    const hopeful = this.#double === undefined && this.#failures + this.#faults < failuresHopeless;
     return this.ready || (hopeful && !noRelay.has(this.state));
   }
 

@@ -1,13 +1,14 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { limits } from '../../src/core/limits';
+import { frameOf } from '../../src/core/link/messages';
 import { receive } from '../../src/core/link/receive';
 import { openSession, type SessionConfig } from '../../src/core/link/session';
-import { holdfast } from '../../src/core/wire/profile';
+import { genesisOf, holdfast } from '../../src/core/wire/profile';
 import { featuresOf } from '../../src/core/wire/version';
 import { Peer } from '../../src/relay/peer';
 import type { PeerSocket } from '../../src/relay/socket';
 import { systemTiming } from '../../src/relay/timing';
-import { slot } from '../fixtures/graph-world';
+import { noBlob, one, slot } from '../fixtures/graph-world';
 import { memoryGraph } from '../fixtures/peer';
 
 const now = (): number => slot + 20_000;
@@ -128,5 +129,33 @@ describe('what is handed on', () => {
     for (const frame of frames(2 * burst)) peer.handOn(frame);
     expect(socket.sent).toHaveLength(2 * burst);
     socket.tell('close');
+  });
+});
+
+describe('a peer that puts more than is taken in at once', () => {
+  const floods = (socket: HandSocket): void => {
+    const genesis = genesisOf(holdfast, slot).id;
+    for (let nth = 0; nth < 100; nth++) {
+      const { bytes } = one(slot + 1_000 + nth, [genesis], 1, `event ${nth}`);
+      const frame = frameOf(holdfast, { say: 'put', event: bytes, blob: noBlob });
+      socket.tell('message', Buffer.from(frame), true);
+    }
+  };
+
+  test('is read no further until there is room', async () => {
+    const { socket } = shakenHands();
+    floods(socket);
+    expect(socket.isPaused).toBe(true);
+    await vi.waitFor(() => expect(socket.isPaused).toBe(false));
+    socket.tell('close');
+  });
+
+  test('is read on while it is asked, or its answer would wait behind its own events', async () => {
+    const { peer, socket } = shakenHands();
+    const asked = peer.ask({ ask: 'tips', slot });
+    floods(socket);
+    expect(socket.isPaused).toBe(false);
+    socket.tell('close');
+    expect(await asked).toBeUndefined();
   });
 });

@@ -1,7 +1,11 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits';
 import { Allowance } from '../../src/core/link/allowance';
+import { subprotocol } from '../../src/core/link/session';
 import { isLoopback, Proxies, plainAddress, sourceOf } from '../../src/relay/address';
+import { Admission } from '../../src/relay/admission';
 import { Sources } from '../../src/relay/sources';
 
 describe('who an address is counted as', () => {
@@ -163,5 +167,35 @@ describe('an allowance', () => {
     }
     expect(performance.now() - before).toBeLessThan(2_000);
     expect(allowance.isSpent(75_000)).toBe(false);
+  });
+});
+
+describe('a proxy on another machine', () => {
+  test('is not banned for those it hands on without a name; one it names is, alone', () => {
+    const bounds = {
+      connectionsPerSourceMax: 64,
+      eventsPerMinuteMax: 10,
+      bytesPerMinuteMax: 1_000,
+      banMs: limits.banMs,
+      origins: [],
+      trustedProxies: ['10.0.0.0/8'],
+      connectionsMax: 64,
+    };
+    const admission = new Admission(bounds, () => 1_000_000);
+    const request = (forwarded?: string): IncomingMessage =>
+      Object.assign(new IncomingMessage(new Socket()), {
+        socket: { remoteAddress: '10.0.0.1', remotePort: 1 },
+        headers: {
+          'sec-websocket-protocol': subprotocol,
+          ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }),
+        },
+      });
+    for (const forwarded of [undefined, '203.0.113.7']) {
+      const { left } = admission.enter(request(forwarded), new Socket());
+      for (let time = 0; time < limits.banFaults; time++) left('flood');
+    }
+    expect(admission.refusal(request())).toBeUndefined();
+    expect(admission.refusal(request('203.0.113.8'))).toBeUndefined();
+    expect(admission.refusal(request('203.0.113.7'))?.why).toBe('banned');
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { fromHex } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
+import { closeCodes } from '../../src/core/link/session';
 import { commands } from '../../src/core/wire/commands';
 import { encodeFrame } from '../../src/core/wire/frame';
 import { holdfast } from '../../src/core/wire/profile';
@@ -52,6 +53,18 @@ describe('a relay that floods (HX-18)', () => {
     }
     expect(relay.link).toBeLessThan(12);
     expect(said).toBeLessThan((limits.controlFramesMax + 10) * relay.link);
+  });
+});
+
+describe('a relay that turns everyone away', () => {
+  test('holds up the line of who has another one for seconds, not for minutes', async () => {
+    const world = await EngineWorld.with(1);
+    const hostile = world.relay(1);
+    hostile.turnsAwayWith = closeCodes.flood;
+    await world.start();
+    await world.clock.pass(15_000);
+    expect(hostile.link).toBeGreaterThan(1);
+    expect(world.home.waiting()).toEqual([]);
   });
 });
 
