@@ -37,5 +37,9 @@ assert(
   limits.statusesWaitingMax > limits.openPageRows * limits.openPagesMax + limits.floodEventsMax,
   'a relay that answers everything it was given is listened to',
 );
+assert(
+  limits.pacedShare < 1 && limits.pacedEventsMin < limits.pacedShare * limits.floodEventsMax,
+  'a paced app puts less than a flood',
+);
 assert(limits.helloMs * 2 < limits.callMs, 'a call outlives a worker that never greeted');
 assert(limits.callUpgradingMs < limits.callRepeatMs, 'a call is remembered while it may be repeated');

@@ -58,6 +58,11 @@ export const limits = {
   strikesMax: 5,
   floodEventsMax: 200,
   floodWindowMs: minute,
+  /** An app keeps this far below what a relay takes of it in the window, in events and in time: the two count apart. */
+  pacedShare: 0.95,
+  pacedMarginMs: 2 * second,
+  /** Whatever a relay announces, it is put so many: one that takes next to nothing must not hold the lane back. */
+  pacedEventsMin: 48,
   /** What a client bears of one relay in the window before it ends the link: it hands on what very many members say. */
   relayFloodEventsMax: 6_400,
   /** What all connections of one source may put: so many times what one may. */

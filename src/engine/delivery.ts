@@ -199,7 +199,7 @@ export class Delivery {
       if (full) break;
     }
     this.#openAfter.set(relay, cursor.after);
-    this.#claimOpenLater(relay, cursor, link, limits.floodWindowMs);
+    this.#claimOpenLater(relay, cursor, link, limits.floodWindowMs + limits.pacedMarginMs);
   }
 
   /** Another link of the relay, or none. */

@@ -196,7 +196,7 @@ export class Engine {
         clockTrusted: () => this.#clock().trusted,
         now: () => this.#now(),
         contentMax: () => this.#contentMax(),
-        boundsOf: (relay) => this.#peers.get(relay)?.session?.limits ?? ourLimits,
+        boundsOf: (relay) => this.#peers.get(relay)?.bounds ?? ourLimits,
         changed: () => this.#tell(),
       },
       carryOut,
@@ -293,7 +293,8 @@ export class Engine {
 
   #ready(): readonly string[] {
     const now = this.#now();
-    return [...this.#peers.values()].filter((peer) => this.#isReady(peer, now)).map((peer) => peer.url);
+    const ready = [...this.#peers.values()].filter((peer) => this.#isReady(peer, now));
+    return ready.filter((peer) => peer.room.events > 0).map((peer) => peer.url);
   }
 
   #contentMax(): ContentBounds {
@@ -331,9 +332,19 @@ export class Engine {
     for (const effect of effects) {
       if (effect.type !== 'put-event') continue;
       for (const url of effect.relays) {
-        this.#peers.get(url)?.say({ say: 'put', event: effect.event, blob: effect.blob });
+        this.#peers.get(url)?.put(effect);
       }
     }
+    this.#armPace();
+  }
+
+  /** Where a relay has no room now, the lane goes on as soon as it has. */
+  #armPace(): void {
+    const rooms = [...this.#peers.values()].filter((peer) => peer.ready).map((peer) => peer.room);
+    const full = rooms.filter((room) => room.events === 0);
+    if (full.length === 0) return;
+    const at = Math.min(...full.map((room) => room.freeAt));
+    this.ports.clock.set('pace', at, () => this.#working?.delivery.look());
   }
 
   #onFenced(): void {

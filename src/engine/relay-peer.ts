@@ -2,7 +2,8 @@ import { reconnectMs } from '../core/backoff';
 import { DecodeError } from '../core/errors';
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
-import { frameOf, type Message, type Question } from '../core/link/messages';
+import { Allowance } from '../core/link/allowance';
+import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
 import {
   ask,
@@ -19,6 +20,7 @@ import {
 import { commands } from '../core/wire/commands';
 import { decodeEventPutStatus, type PutResult } from '../core/wire/event-put';
 import { decodeFrame } from '../core/wire/frame';
+import { ourLimits, type PeerLimits } from '../core/wire/version';
 import type { LinkEvent, Ports } from './ports';
 
 /** What a relay seems to be at the moment, for the screen. */
@@ -78,6 +80,8 @@ export class RelayPeer {
   #double: string | undefined;
   #stopped = false;
   readonly #asked = new Map<string, (answer: Answer) => void>();
+  /** What may still be put on this link. */
+  #allowance = allowanceOf(ourLimits);
   #tags = 0;
   state: RelayState = 'connecting';
   nextTryAt: number | undefined;
@@ -111,6 +115,18 @@ export class RelayPeer {
   /** What the peer announced and speaks; `undefined` until ready. */
   get session(): Session | undefined {
     return this.#session;
+  }
+
+  /** How many events it may be put now, and when there is room for more: over its allowance it would end the link. */
+  get room(): { readonly events: number; readonly freeAt: number } {
+    const now = this.ports.clock.now();
+    return { events: this.#allowance.eventsLeft(now), freeAt: this.#allowance.freeAt(now) };
+  }
+
+  /** What it takes at once, and now. */
+  get bounds(): PeerLimits {
+    const announced = this.#session?.limits ?? ourLimits;
+    return { ...announced, batchEventsMax: Math.min(announced.batchEventsMax, this.room.events) };
   }
 
   /** Opens a link now. */
@@ -177,6 +193,12 @@ export class RelayPeer {
     if (message.say === 'status' && session.limits?.status !== true) return false;
     this.#send(frameOf(session.config.profile, message));
     return true;
+  }
+
+  /** Puts an event. */
+  put(body: EventBody): void {
+    if (!this.say({ say: 'put', ...body })) return;
+    this.#allowance.spend(this.ports.clock.now(), body.event.length + body.blob.length);
   }
 
   /** Asks, and waits for the answer, the refusal or the end of the session. */
@@ -258,6 +280,7 @@ export class RelayPeer {
     switch (event.type) {
       case 'ready':
         this.#failures = 0;
+        this.#allowance = allowanceOf(event.limits);
         this.state = 'answering';
         this.clockOffset = event.clockOffset;
         this.owner.onReady(this, event);
@@ -359,4 +382,17 @@ export class RelayPeer {
       if (this.#session !== undefined) this.#apply(tick(this.#session, this.ports.clock.now()));
     });
   }
+}
+
+/**
+ * What an app puts in a minute so as never to be a flood, however much is queued: a little less than a connection is
+ * allowed (formats.md 1.5). A relay that allows less announces smaller batches in proportion.
+ */
+function allowanceOf({ batchEventsMax }: PeerLimits): Allowance {
+  const share = limits.pacedShare * Math.min(1, batchEventsMax / ourLimits.batchEventsMax);
+  return new Allowance(
+    Math.max(limits.pacedEventsMin, Math.floor(share * limits.floodEventsMax)),
+    limits.pacedShare * limits.connectionBytesPerMinuteMax,
+    limits.floodWindowMs + limits.pacedMarginMs,
+  );
 }

@@ -1,5 +1,6 @@
 import type { Bytes, EventId } from '../core/ids';
 import { limits } from '../core/limits';
+import { Allowance } from '../core/link/allowance';
 import { type EventBody, frameOf, type Message, type Question } from '../core/link/messages';
 import { receive } from '../core/link/receive';
 import {
@@ -17,7 +18,6 @@ import {
 import type { PutResult } from '../core/wire/event-put';
 import { type PeerLimits, parseLimits } from '../core/wire/version';
 import { closeSoon, sendBounded } from '../net/node/outbound';
-import { Allowance } from './allowance';
 import type { Answer, Untagged } from './asked';
 import type { MeshPeer } from './dialler';
 import type { LogWord } from './log';

@@ -1,5 +1,5 @@
 import { limits } from '../core/limits';
-import { Allowance } from './allowance';
+import { Allowance } from '../core/link/allowance';
 import type { LogWord } from './log';
 
 /** Where connections come from: what all of them together may do, and what is held against them. */

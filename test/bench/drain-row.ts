@@ -5,7 +5,7 @@ import { Relay } from '../app/kit/relay';
 import type { Room } from './room';
 import { measuredRow, type Row } from './rows';
 
-const messages = 200;
+const messages = 180;
 const patienceMs = 60_000;
 
 /** Drains a queue through a real relay process on this machine, by the app's own engine; reported, without a bound. */

@@ -1,15 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { Relay } from '../app/kit/relay';
 import { LoadPeer } from '../fixtures/load-peer';
+import { Inspector } from '../soak/inspector';
 import { NostrPeer, nostrEvents, nostrSocket } from './nostr-peer';
-import { chains, textOf } from './relay-load';
+import { chains, onDisk, textOf } from './relay-load';
 import { comparisonRow, type Row } from './rows';
 import { inTurn, pairsMin, quantile, type Run } from './statistics';
 
 /** Sockets that hear of an event. */
 const sockets = 1_000;
 /** Events of one run, one after the other. */
-const events = 10;
+const events = 50;
 
 const roomy = `[limits]\nconnections = ${2 * sockets}\nper_source = ${2 * sockets}
 events_per_minute = 1000000\nbytes_per_minute = 100000000000`;
@@ -93,14 +94,16 @@ class Hearing {
 }
 
 async function ourAudience(): Promise<Audience> {
-  const relay = await Relay.start({ log: 'error', more: roomy });
+  const node = ['--inspect=127.0.0.1:0'];
+  const relay = await Relay.start({ log: 'error', more: roomy, place: onDisk, node });
+  const memory = await Memory.of(relay);
   const hearing = new Hearing();
   const source = await LoadPeer.connect(relay.url, { answered: () => undefined });
-  const before = rssOf(relay.pid);
+  const before = await memory.bytes();
   const listeners = await openMany(() =>
     LoadPeer.connect(relay.url, { answered: () => undefined, put: () => hearing.heard() }),
   );
-  const bytesEach = (rssOf(relay.pid) - before) / sockets;
+  const bytesEach = ((await memory.bytes()) - before) / sockets;
   const [chain = []] = await chains((pairsMin + 1) * events, 1, 'fan-out');
   return {
     bytesEach,
@@ -114,11 +117,12 @@ async function ourAudience(): Promise<Audience> {
 
 async function theirAudience(): Promise<Audience> {
   const relay = await NostrPeer.start();
+  const memory = await Memory.of(relay);
   const hearing = new Hearing();
   const source = await nostrSocket(relay.url, {});
-  const before = rssOf(relay.pid);
+  const before = await memory.bytes();
   const listeners = await openMany(() => nostrSocket(relay.url, { event: () => hearing.heard() }));
-  const bytesEach = (rssOf(relay.pid) - before) / sockets;
+  const bytesEach = ((await memory.bytes()) - before) / sockets;
   const signed = nostrEvents((pairsMin + 1) * events, (at) => textOf(at, 'fan-out'));
   return {
     bytesEach,
@@ -140,6 +144,19 @@ async function openMany<T>(open: () => Promise<T>): Promise<readonly T[]> {
   return opened;
 }
 
-function rssOf(pid: number): number {
-  return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1_024;
+/** Resident bytes of a process of Node once it has collected what is garbage: what making connections left behind. */
+class Memory {
+  private constructor(
+    private readonly pid: number,
+    private readonly inspector: Inspector,
+  ) {}
+
+  static async of(relay: { readonly pid: number; readonly log: readonly string[] }): Promise<Memory> {
+    return new Memory(relay.pid, await Inspector.of(relay.log.join('')));
+  }
+
+  async bytes(): Promise<number> {
+    await this.inspector.memory();
+    return Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${this.pid}/status`, 'utf8'))?.[1]) * 1_024;
+  }
 }

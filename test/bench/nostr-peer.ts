@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { schnorr } from '@noble/curves/secp256k1.js';
 import { WebSocket } from 'ws';
 import { toHex } from '../../src/core/ids';
 import { root } from '../../src/setup.mjs';
+import { onDisk } from './relay-load';
 
 /** An event of theirs as it travels, and its id. */
 export interface NostrEvent {
@@ -71,20 +71,23 @@ export class NostrPeer {
     readonly url: string,
     private readonly child: ChildProcess,
     private readonly folder: string,
+    /** What it wrote to its standard error, where Node names its inspector. */
+    readonly log: readonly string[],
   ) {}
 
   static async start(): Promise<NostrPeer> {
-    const folder = mkdtempSync(join(tmpdir(), 'holdfast-nostr-'));
+    const folder = mkdtempSync(join(onDisk, 'holdfast-nostr-'));
     const program = join(root, 'dist/node/nostr.js');
-    const child = spawn(process.execPath, [program, join(folder, 'nostr.sqlite')], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const args = ['--inspect=127.0.0.1:0', program, join(folder, 'nostr.sqlite')];
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    const errors: string[] = [];
+    child.stderr.on('data', (data) => errors.push(String(data)));
     const printed = await new Promise<string>((settle, fail) => {
       child.stdout.once('data', (data) => settle(String(data)));
-      child.once('exit', (code) => fail(new Error(`the other relay ended with ${code}`)));
+      child.once('exit', (code) => fail(new Error(`the other relay ended with ${code}: ${errors.join('')}`)));
     });
     const { port } = JSON.parse(printed) as { port: number };
-    return new NostrPeer(`ws://127.0.0.1:${port}/`, child, folder);
+    return new NostrPeer(`ws://127.0.0.1:${port}/`, child, folder, errors);
   }
 
   get pid(): number {

@@ -1,6 +1,8 @@
+import { join } from 'node:path';
 import type { EventId } from '../../src/core/ids';
 import { frameOf } from '../../src/core/link/messages';
 import { genesisOf, holdfast, slotOf } from '../../src/core/wire/profile';
+import { root } from '../../src/setup.mjs';
 import { type Made, noBlob, one } from '../fixtures/graph-world';
 import { LoadPeer } from '../fixtures/load-peer';
 
@@ -9,6 +11,9 @@ export interface Loaded {
   readonly id: EventId;
   readonly frame: Uint8Array;
 }
+
+/** Where stores lie that are measured: temporary files may be kept in memory, where a flush costs nothing. */
+export const onDisk = join(root, 'dist');
 
 /** Bytes of a text people write, with what tells the events apart before it. */
 const words = 'some words of a message as people write them, '.repeat(4);

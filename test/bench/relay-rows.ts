@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { SqliteStore } from '../../src/store/sqlite/sqlite-store';
 import { Relay } from '../app/kit/relay';
 import { NostrPeer, nostrEvents, nostrSocket } from './nostr-peer';
-import { chains, type Loaded, RelayLoader, textOf } from './relay-load';
+import { chains, type Loaded, onDisk, RelayLoader, textOf } from './relay-load';
 import { comparisonRow, type Row } from './rows';
 import { inTurn, pairsMin, type Run } from './statistics';
 
@@ -28,7 +27,7 @@ export async function acceptedRows(): Promise<Row[]> {
 }
 
 async function besideRaw(): Promise<Row> {
-  const relay = await Relay.start({ log: 'error', more: roomy });
+  const relay = await Relay.start({ log: 'error', more: roomy, place: onDisk });
   const raw = new RawInserts(relay.store);
   const loader = await RelayLoader.connect(relay.url, connections);
   try {
@@ -50,7 +49,10 @@ async function besideRaw(): Promise<Row> {
 }
 
 async function besideNostr(): Promise<Row> {
-  const [relay, other] = [await Relay.start({ log: 'error', more: roomy }), await NostrPeer.start()];
+  const [relay, other] = [
+    await Relay.start({ log: 'error', more: roomy, place: onDisk }),
+    await NostrPeer.start(),
+  ];
   const loader = await RelayLoader.connect(relay.url, connections);
   try {
     const run = runsOf(loader, () => undefined);
@@ -123,7 +125,7 @@ type RawRow = Record<string, Buffer | null>;
  * left out; they would only make this slower.
  */
 class RawInserts {
-  readonly #folder = mkdtempSync(join(tmpdir(), 'holdfast-raw-'));
+  readonly #folder = mkdtempSync(join(onDisk, 'holdfast-raw-'));
   readonly #source: Database.Database;
   readonly #database: Database.Database;
   readonly #insert: Database.Statement<(Buffer | null)[]>;

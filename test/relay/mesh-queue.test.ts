@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Bytes } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
-import { Allowance } from '../../src/relay/allowance';
+import { Allowance } from '../../src/core/link/allowance';
 import { MemberPace } from '../../src/relay/pace';
 import { RelayQueue } from '../../src/relay/relay-queue';
 import { HandTiming } from '../fixtures/hand-timing';

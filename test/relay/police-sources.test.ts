@@ -2,10 +2,10 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/core/limits';
+import { Allowance } from '../../src/core/link/allowance';
 import { subprotocol } from '../../src/core/link/session';
 import { isLoopback, Proxies, plainAddress, sourceOf } from '../../src/relay/address';
 import { Admission } from '../../src/relay/admission';
-import { Allowance } from '../../src/relay/allowance';
 import { Sources } from '../../src/relay/sources';
 
 describe('who an address is counted as', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { StoreError } from '../../src/core/errors';
 import { sameBytes } from '../../src/core/ids';
+import { limits } from '../../src/core/limits';
 import { featuresOf, parseLimits } from '../../src/core/wire/version';
 import type { Store } from '../../src/engine/ports';
 import { account, t0 } from '../fixtures/account';
@@ -130,9 +131,9 @@ describe('relays that have not answered when the message leaves', () => {
     const { link } = world.relay(1);
     const heard = (): readonly number[] => world.heard(1).slice(count);
     expect(heard()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
-    await world.clock.pass(minute);
+    await world.clock.pass(minute + limits.pacedMarginMs);
     expect(heard()).toHaveLength(16);
-    await world.clock.pass(minute);
+    await world.clock.pass(minute + limits.pacedMarginMs);
     expect(heard()).toEqual(Array.from({ length: count }, (_, at) => at + 1));
     await world.clock.pass(30 * minute);
     expect(heard()).toHaveLength(count);

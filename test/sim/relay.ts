@@ -1,16 +1,7 @@
 import { type Bytes, type EventId, toHex } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
-import { frameOf, type Message, type Question } from '../../src/core/link/messages';
-import { receive } from '../../src/core/link/receive';
-import {
-  ask,
-  nextDeadline,
-  openSession,
-  type Session,
-  type SessionEvent,
-  type SessionStep,
-  tick,
-} from '../../src/core/link/session';
+import type { Message } from '../../src/core/link/messages';
+import type { SessionEvent } from '../../src/core/link/session';
 import {
   type Args,
   type Outcome,
@@ -20,18 +11,16 @@ import {
   type WriteName,
 } from '../../src/core/transactions/registry';
 import type { PutResult } from '../../src/core/wire/event-put';
-import type { PeerLimits } from '../../src/core/wire/version';
-import { featuresOf } from '../../src/core/wire/version';
 import type { Committed, Store } from '../../src/engine/ports';
-import type { Answer, Untagged } from '../../src/relay/asked';
 import { type PutSource, Puts } from '../../src/relay/puts';
 import { RelayGraph } from '../../src/relay/relay-graph';
 import { syncSlot } from '../../src/relay/sync';
 import { runSynchronously } from '../../src/store/group/run-synchronously';
 import { MemoryTables } from '../../src/store/memory/memory-tables';
-import { profile, relayKeys, urlOf } from './names';
+import { profile, relayKeys } from './names';
 import { goingAway, type Link, type Listener, type Network, type Side } from './network';
 import type { Options } from './plan';
+import { FalseSession, type Told } from './session';
 import type { Watch } from './watch';
 import { Life, timeItself, type World } from './world';
 
@@ -42,57 +31,19 @@ const resyncMs = 240_000;
 const slotsSynced = 6;
 
 /** One session of a relay, with whoever is at the other end. What is put goes the way of the real relay. */
-class Peer implements PutSource {
-  #session: Session;
+class Peer extends FalseSession implements PutSource {
   readonly #puts: Puts;
-  readonly #asked = new Map<string, (answer: Answer | undefined) => void>();
   #answers: Promise<void> = Promise.resolve();
-  #tags = 0;
-  #timer: Life | undefined;
 
   constructor(
     private readonly host: SimRelay,
-    readonly link: Link,
-    readonly side: Side,
+    link: Link,
+    side: Side,
     readonly isRelay: boolean,
-    private readonly life: Life,
+    life: Life,
   ) {
-    const config = {
-      profile,
-      nodeId: host.nodeId,
-      address: urlOf(host.name),
-      features: featuresOf(),
-      nonce: host.world.random.below(0x1_0000),
-    };
+    super(host, link, side, life, host.world.random.below(0x1_0000));
     this.#puts = new Puts(this, host.putHost);
-    const step = openSession(config, host.clock());
-    this.#session = step.session;
-    this.#apply(step);
-  }
-
-  get isReady(): boolean {
-    return this.#session.phase === 'ready';
-  }
-
-  get limits(): PeerLimits | undefined {
-    return this.#session.limits;
-  }
-
-  take(bytes: Bytes): void {
-    this.#apply(receive(this.#session, bytes, this.host.clock()));
-  }
-
-  say(message: Message): void {
-    if (this.isReady) this.link.send(this.side, frameOf(profile, message));
-  }
-
-  ask(question: Untagged): Promise<Answer | undefined> {
-    this.#tags += 1;
-    const tag = String(this.#tags);
-    return new Promise((resolve) => {
-      this.#asked.set(tag, resolve);
-      this.#apply(ask(this.#session, { ...question, tag } as Question, this.host.clock()));
-    });
   }
 
   /** Nobody is admitted here: relays of a run ask each other often enough. */
@@ -118,28 +69,8 @@ class Peer implements PutSource {
     // A false link holds whatever is under way.
   }
 
-  end(): void {
-    this.#session = { ...this.#session, phase: 'closed' };
-    this.#timer?.end();
-    for (const resolve of this.#asked.values()) resolve(undefined);
-    this.#asked.clear();
-  }
-
-  #apply(step: SessionStep): void {
-    this.#session = step.session;
-    for (const frame of step.out) this.link.send(this.side, frame);
-    for (const event of step.events) this.#onEvent(event);
-    this.#setTimer();
-  }
-
-  #onEvent(event: SessionEvent): void {
+  protected override told(event: Told): void {
     switch (event.type) {
-      case 'tips':
-      case 'headers':
-      case 'events':
-        return this.#settle(event.tag, event);
-      case 'refused':
-        return this.#settle(event.tag, undefined);
       case 'closed':
         return this.close(event.code);
       case 'ready':
@@ -171,20 +102,6 @@ class Peer implements PutSource {
         return { say: 'events', events: await graph.bodies(asked.ids, eventReplyEventsMax, batchBytesMax) };
       }
     }
-  }
-
-  #settle(tag: string, answer: Answer | undefined): void {
-    this.#asked.get(tag)?.(answer);
-    this.#asked.delete(tag);
-  }
-
-  #setTimer(): void {
-    this.#timer?.end();
-    const at = nextDeadline(this.#session);
-    if (!Number.isFinite(at)) return;
-    this.#timer = new Life(this.host.name, this.life);
-    const ticks = (): void => this.#apply(tick(this.#session, this.host.clock()));
-    this.host.world.park(this.#timer, 'ticks', at - this.host.clock(), ticks, 1);
   }
 }
 

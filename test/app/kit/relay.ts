@@ -41,11 +41,18 @@ export class Relay {
    * that end its configuration, below `[peers]`, and `node` options of Node itself.
    */
   static async start(
-    options: { origins?: readonly string[]; more?: string; log?: string; node?: readonly string[] } = {},
+    options: {
+      origins?: readonly string[];
+      more?: string;
+      log?: string;
+      node?: readonly string[];
+      /** Where its folder is made; else where temporary files go. */
+      place?: string;
+    } = {},
   ): Promise<Relay> {
     if (!(await ensureBuilt())) throw new Error('the relay could not be built');
     const relay = new Relay(
-      mkdtempSync(join(tmpdir(), 'holdfast-relay-')),
+      mkdtempSync(join(options.place ?? tmpdir(), 'holdfast-relay-')),
       await freePort(),
       options.node ?? [],
     );

@@ -95,12 +95,13 @@ export const plantedGraph: readonly PlantedGraph[] = [
     title: 'after the first bad peer nobody is asked any more',
     bug: { relay: { stopsAtBadPeer: true } },
     shows: ['diverged'],
+    from: 20,
   },
   {
     title: 'a device whose sync ended at a bad peer asks no other',
     bug: { device: { ports: asksNobodyAfterABadPeer } },
     shows: ['diverged', 'waiting'],
-    from: 14,
+    from: 9,
   },
   {
     title: 'a relay asks nobody again',

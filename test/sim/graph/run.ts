@@ -48,8 +48,11 @@ export interface GraphResult {
   readonly healedMs: number;
 }
 
-/** Everybody is asked again every 15 minutes, three peers at a time: by then the last one has been asked. */
-const livenessMs = 5_400_000;
+/**
+ * Everybody is asked again every 15 minutes, three peers at a time: by then the last one has been asked, also when a liar
+ * that stays has let go of an event an hour late.
+ */
+const livenessMs = 14_400_000;
 /** The same where 15 minutes come every half one, and the longest pause of a message that waits besides. */
 const hurriedMs = 1_500_000;
 const lookEveryMs = 1_000;

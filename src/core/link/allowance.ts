@@ -23,6 +23,17 @@ export class Allowance {
     return events >= this.eventsMax || this.#bytes + underWay.bytes >= this.bytesMax;
   }
 
+  /** How many more events there is room for; their bytes may be the narrower bound. */
+  eventsLeft(now: number): number {
+    return this.isSpent(now) ? 0 : this.eventsMax - (this.#spent.length - this.#first);
+  }
+
+  /** When the first of what counts leaves the window, so that there is room again. */
+  freeAt(now: number): number {
+    this.#forget(now);
+    return (this.#spent[this.#first]?.at ?? now - this.windowMs) + this.windowMs;
+  }
+
   /** An event that counts. */
   spend(now: number, bytes: number): void {
     this.#forget(now);
