@@ -1,13 +1,20 @@
-import { describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Slot } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
+import { eventId } from '../../src/core/wire/event';
 import { holdfast } from '../../src/core/wire/profile';
 import { GraphSync, type SyncPeer } from '../../src/relay/graph-sync';
 import type { RelayGraph } from '../../src/relay/relay-graph';
 import { make, noBlob, slot } from '../fixtures/graph-world';
 import { memoryGraph } from '../fixtures/peer';
 
-const now = (): number => slot + 20_000;
+let time = slot + 20_000;
+const now = (): number => time;
+
+beforeEach(() => {
+  time = slot + 20_000;
+});
+
 const before = slot - holdfast.rotationMs;
 
 /** A peer that answers from a graph, and counts what it is asked; `hold` lets its answers wait. */
@@ -111,5 +118,31 @@ describe('a relay that has finished its first sync with a member', () => {
     sync.onLeftOut(mesh);
     tick();
     await vi.waitFor(() => expect(mesh.asked.filter((of) => of === slot)).toHaveLength(2));
+  });
+});
+
+describe('two peers that take long', () => {
+  test('[EG-05] go on in turn, until the first of them has given all', async () => {
+    const { graph, come } = syncing(false);
+    // Each answer takes a whole turn, and brings one event.
+    const slow = async (drawing: string): Promise<GivingPeer> => {
+      const theirs = await graphOf(drawing, slot);
+      const truth = theirs.headers.bind(theirs);
+      theirs.headers = async (of, tips) => {
+        time += limits.syncTurnMs;
+        const [genesis, ...above] = await truth(of, []);
+        const names = new Set(tips);
+        const known = above.findLastIndex((header) => names.has(eventId(header)));
+        return genesis === undefined ? [] : above.slice(known + 1, known + 2);
+      };
+      return new GivingPeer(theirs);
+    };
+    const [first, second] = [await slow('a - b - c'), await slow('v - w - x - y - z')];
+    come(first);
+    come(second);
+    await vi.waitFor(() => expect(graph.synced).toBe(true));
+    const tips = (await graph.tips(slot)).map((tip) => tip.id);
+    expect(tips).toContain(make('a - b - c').get('c')?.id);
+    expect(tips).not.toContain(make('v - w - x - y - z').get('z')?.id);
   });
 });

@@ -1,9 +1,17 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Bytes, type EventId, toHex } from '../../src/core/ids';
 import { limits } from '../../src/core/limits';
-import { utf8Bytes } from '../../src/core/wire/codec';
+import { decodeAll, utf8Bytes } from '../../src/core/wire/codec';
 import { commands } from '../../src/core/wire/commands';
-import { type Event, encodeEvent, eventId, type Header, makeEvent } from '../../src/core/wire/event';
+import {
+  type Event,
+  encodeEvent,
+  eventId,
+  type Header,
+  makeEvent,
+  parentsOf,
+  readHeader,
+} from '../../src/core/wire/event';
 import { encodeEventPutOf } from '../../src/core/wire/event-put';
 import { encodeFrame } from '../../src/core/wire/frame';
 import { genesisOf, holdfast } from '../../src/core/wire/profile';
@@ -210,18 +218,40 @@ describe('parents that lead nowhere', () => {
     // What a member may put itself, and the tips that bring the rest.
     expect(reader.of('put').length).toBeLessThanOrEqual(limits.floodEventsMax + 4);
   });
+
+  test('what of that is not handed on, a member is made to ask for, though the event itself never enters', async () => {
+    const relay = await runRelay({ now });
+    const reader = await relay.peer({ graph: memoryGraph(now) });
+    const { peer, top, graph } = await standingOn(relay, 2 * limits.floodEventsMax);
+    const [last = ''] = parentsOf(top.event.header);
+    const truth = graph.bodies.bind(graph);
+    graph.bodies = (ids, eventsMax, bytesMax) =>
+      truth(
+        ids.filter((id) => id !== last),
+        eventsMax,
+        bytesMax,
+      );
+    expect(await peer.put(top)).toEqual(nack('busy'));
+    // The relay has the chain up to the one it was not given: the highest is put, and the rest stands below it.
+    const highest = 2 * limits.floodEventsMax - 1;
+    await reader.next(
+      'put',
+      (put) => Number(decodeAll(put.event.subarray(0, 208), readHeader).layer) === highest,
+    );
+  });
 });
 
 /** A peer that has a chain of so many events, and one on top of them to put. */
 async function standingOn(
   relay: TestRelay,
   count: number,
-): Promise<{ readonly peer: TestPeer; readonly top: Made }> {
+): Promise<{ readonly peer: TestPeer; readonly top: Made; readonly graph: RelayGraph }> {
   const chain: Made[] = [];
   for (let layer = 1; layer <= count + 1; layer++) {
     chain.push(one(slot + layer, [chain.at(-1)?.id ?? genesis], layer, 'x'));
   }
-  return { peer: await relay.peer({ graph: chainGraph(chain) }), top: chain[count] as Made };
+  const graph = chainGraph(chain);
+  return { peer: await relay.peer({ graph }), top: chain[count] as Made, graph };
 }
 
 /** Gives headers of a chain as a relay does: those above the tips that are named, 4,096 at once. */
