@@ -1,4 +1,5 @@
 import type { FetchedEvent } from '../core/graph/fetched';
+import type { Layers } from '../core/graph/slot-row';
 import { newestSlots, type Tip } from '../core/graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../core/ids';
 import { limits } from '../core/limits';
@@ -68,8 +69,8 @@ export class RelayGraph {
     return (await this.store.transact('relayTake', args)).outcome;
   }
 
-  lacking(slot: Slot, ids: readonly EventId[]): Promise<readonly EventId[]> {
-    return this.store.read('graphLacking', { ...this.#args(), slot, ids });
+  lacking(slot: Slot, ids: readonly EventId[], layers?: Layers): Promise<readonly EventId[]> {
+    return this.store.read('graphLacking', { ...this.#args(), slot, ids, ...(layers && { layers }) });
   }
 
   /** Tips of a slot; none of a slot that is not kept. An unsynced relay answers too, or two would wait for ever. */

@@ -115,7 +115,7 @@ async function answerTo(
       return answer?.type === 'events' ? { got: 'events', events: answer.events } : undefined;
     }
     case 'lacking':
-      return { got: 'lacking', ids: await graph.lacking(output.slot, output.ids) };
+      return { got: 'lacking', ids: await graph.lacking(output.slot, output.ids, output.layers) };
     case 'own-tips':
       return { got: 'own-tips', tips: await graph.tips(output.slot) };
   }

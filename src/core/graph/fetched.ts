@@ -1,6 +1,6 @@
 import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import type { EventRow } from '../tables';
-import { type Ask, all, decide, get, part, rows, type Script } from '../transaction';
+import { type Ask, all, decide, get, part, type Script } from '../transaction';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
 import { type GraphPlace, insertKnown } from './insert';
 import {
@@ -12,7 +12,7 @@ import {
   knowEvent,
   proofBreach,
 } from './rules';
-import { slotRowOf } from './slot-row';
+import { rowsNear, slotRowOf } from './slot-row';
 import { byDepth, isRetained } from './slots';
 
 /** One event of an answer to a request. */
@@ -84,13 +84,9 @@ export function* insertFetched(place: GraphPlace, fetched: Fetched): Script<Fetc
   return decide({ inserted, broken, invalid, left, full });
 }
 
-/** Rows of the layers of one answer that are looked at together; where there are more, each event is asked for. */
-const nearRowsMax = 32;
-
 /**
  * Looks for the events, and for what they stand on, before any of them enters: one after another, each would wait for
- * the database. Whoever catches up has next to nothing in the layers of an answer, and one question says so. An event
- * has one slot, since what it stands on has.
+ * the database. An event has one slot, since what it stands on has.
  */
 function* lookAhead(
   place: GraphPlace,
@@ -103,13 +99,12 @@ function* lookAhead(
   const below = [...parents].filter((id) => !ids.has(id) && id !== genesisOf(place.profile, slot).id);
   const layers = { from: named[0]?.known.layer ?? 0, to: named.at(-1)?.known.layer ?? 0 };
   const [near, found] = yield* all([
-    rows('events', { prefix: [account, slot], ...layers }, nearRowsMax, 'slot'),
+    rowsNear(account, slot, layers),
     rowsOf(account, below),
     slotRowOf(place, slot),
     all(ownPosition === undefined ? [] : named.map(({ known }) => ownPosition(known))),
   ]);
-  const isWhole = near.length < nearRowsMax;
-  const there = isWhole ? near : yield* rowsOf(account, [...ids]);
+  const there = near ?? (yield* rowsOf(account, [...ids]));
   const seen = new Map<EventId, EventRow | undefined>([...ids, ...below].map((id) => [id, undefined]));
   for (const row of [...there, ...found]) if (row !== undefined) seen.set(row.id, row);
   return seen;

@@ -6,7 +6,7 @@ import { contentBytesOf, readableEvent } from '../wire/event';
 import { genesisOf } from '../wire/profile';
 import type { FetchedEvent } from './fetched';
 import type { GraphPlace } from './insert';
-import { slotRowOf } from './slot-row';
+import { type Layers, rowsNear, slotRowOf } from './slot-row';
 import { byHeight, type Tip } from './slots';
 
 /** The tips of a slot as an answer may hold them: of more than it may, those of the highest layers (formats.md 3.3). */
@@ -15,11 +15,18 @@ export function* tipsOf(place: GraphPlace, slot: Slot): Ask<readonly Tip[]> {
   return tips.toSorted(byHeight).slice(0, limits.tipReplyTipsMax);
 }
 
-/** Those of `ids` whose events are not here. The slot's genesis always is. */
-export function* lackingOf(place: GraphPlace, slot: Slot, ids: readonly EventId[]): Ask<readonly EventId[]> {
-  const genesis = genesisOf(place.profile, slot).id;
-  const found = yield* all(ids.map((id) => get('events', [place.account, id])));
-  return ids.filter((id, at) => found[at] === undefined && id !== genesis);
+/** Those of `ids` whose events are not here; where their layers are known, few questions tell. The genesis always is. */
+export function* lackingOf(
+  place: GraphPlace,
+  slot: Slot,
+  ids: readonly EventId[],
+  layers?: Layers,
+): Ask<readonly EventId[]> {
+  const { account } = place;
+  const near = layers === undefined ? undefined : yield* rowsNear(account, slot, layers);
+  const found = near ?? (yield* all(ids.map((id) => get('events', [account, id]))));
+  const here = new Set(found.map((row) => row?.id)).add(genesisOf(place.profile, slot).id);
+  return ids.filter((id) => !here.has(id));
 }
 
 /** Which bodies to send, and how many at most: the bounds both sides agreed on. */

@@ -46,3 +46,25 @@ function recounted({ account }: Place, slot: Slot, highestFirst: readonly EventR
   }
   return { account, slot, tips, events: highestFirst.length, bytes };
 }
+
+/** Layers of a slot, both ends among them. */
+export interface Layers {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Rows of some layers that are looked at together; where there are more, each event is asked for. */
+const nearRowsMax = 32;
+
+/**
+ * All events of these layers; `undefined` when they are many. Whoever catches up has next to nothing in the layers of an
+ * answer, and one question says so.
+ */
+export function* rowsNear(
+  account: AccountId,
+  slot: Slot,
+  layers: Layers,
+): Ask<readonly EventRow[] | undefined> {
+  const near = yield* rows('events', { prefix: [account, slot], ...layers }, nearRowsMax, 'slot');
+  return near.length < nearRowsMax ? near : undefined;
+}

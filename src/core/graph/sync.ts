@@ -5,6 +5,7 @@ import type { Header } from '../wire/event';
 import { genesisOf, type NetworkProfile } from '../wire/profile';
 import type { FetchedEvent } from './fetched';
 import { type Breach, fitsSlot, headerBreach, type KnownHeader, knowHeader } from './rules';
+import type { Layers } from './slot-row';
 import { byDepth, type Tip } from './slots';
 
 /** Bounds of one sync: what the peer serves at once. */
@@ -41,6 +42,8 @@ export type SyncOutput =
       readonly want: 'lacking';
       readonly slot: Slot;
       readonly ids: readonly EventId[];
+      /** Where all of them are, if that is known. */
+      readonly layers?: Layers;
     }
   | { readonly want: 'own-tips'; readonly slot: Slot }
   | {
@@ -221,6 +224,7 @@ function onHeaders(before: SyncState, headers: readonly Header[]): SyncState {
     { ...state, offered },
     'headers',
     offered.map((tip) => tip.id),
+    { from: offered[0]?.layer ?? 0, to: offered.at(-1)?.layer ?? 0 },
   );
 }
 
@@ -264,14 +268,19 @@ function wantRest(state: SyncState): SyncState {
 }
 
 /** The genesis is derived and always here: a slot nobody has written in needs no look into the store. */
-function wantLacking(state: SyncState, stage: SyncState['stage'], named: readonly EventId[]): SyncState {
+function wantLacking(
+  state: SyncState,
+  stage: SyncState['stage'],
+  named: readonly EventId[],
+  layers?: Layers,
+): SyncState {
   const genesis = genesisOf(state.profile, state.slot).id;
   const ids = named.filter((id) => id !== genesis);
   if (ids.length === 0) return end(state, 'complete');
   return {
     ...state,
     stage,
-    output: { want: 'lacking', slot: state.slot, ids },
+    output: { want: 'lacking', slot: state.slot, ids, ...(layers && { layers }) },
   };
 }
 

@@ -3,6 +3,7 @@ import type { FetchedEvent } from '../graph/fetched';
 import { type HeadersOutcome, type HeaderWalk, headersAfter } from '../graph/headers';
 import type { GraphPlace } from '../graph/insert';
 import { type BodiesWanted, bodiesOf, lackingOf, tipsOf } from '../graph/serve';
+import type { Layers } from '../graph/slot-row';
 import type { Tip } from '../graph/slots';
 import type { AccountId, Bytes, EventId, Slot } from '../ids';
 import { limits } from '../limits';
@@ -41,8 +42,10 @@ export function graphTips(args: SlotArgs): Ask<readonly Tip[]> {
 }
 
 /** Those of `ids` whose events are not here. */
-export function graphLacking(args: SlotArgs & { readonly ids: readonly EventId[] }): Ask<readonly EventId[]> {
-  return lackingOf(placeOf(args), args.slot, args.ids);
+export function graphLacking(
+  args: SlotArgs & { readonly ids: readonly EventId[]; readonly layers?: Layers },
+): Ask<readonly EventId[]> {
+  return lackingOf(placeOf(args), args.slot, args.ids, args.layers);
 }
 
 /** Headers of a slot that do not lie below `tips`; a long walk takes several reads. */

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { insertFetched } from '../../../src/core/graph/fetched';
 import { insertLive } from '../../../src/core/graph/insert';
 import { prune } from '../../../src/core/graph/prune';
-import { tipsOf } from '../../../src/core/graph/serve';
+import { lackingOf, tipsOf } from '../../../src/core/graph/serve';
 import { limits } from '../../../src/core/limits';
 import { get, type Script } from '../../../src/core/transaction';
 import { encodeEvent } from '../../../src/core/wire/event';
@@ -306,6 +306,17 @@ describe('fetched events', () => {
     expect(fetch([narrow]).inserted).toHaveLength(1);
     expect(fetch([narrow])).toEqual({ inserted: [], broken: [], invalid: [], left: 0, full: false });
     expect(world.ask(() => get('slots', [world.place.account, slot]))?.events).toBe(61);
+    const stray = one(slot + 3_000, [narrow.id], 3, 'stray').id;
+    const lacking = (ids: readonly string[], layers?: { from: number; to: number }) =>
+      world.ask(() => lackingOf(world.place, slot, [...ids, stray, genesis], layers));
+    expect(lacking([narrow.id], { from: 2, to: 3 })).toEqual([stray]);
+    expect(
+      lacking(
+        wide.map(({ id }) => id),
+        { from: 1, to: 3 },
+      ),
+    ).toEqual([stray]);
+    expect(lacking([narrow.id])).toEqual([stray]);
   });
 
   test('of a slot that is not kept are left, and a genesis is passed over', () => {
